@@ -1,0 +1,598 @@
+"""The grammar IR: what front-ends build and engines read.
+
+A :class:`Module` is an immutable directed acyclic graph of nodes in flat arrays, with named rules that
+may refer to each other. A :class:`Builder` makes one; its methods return node ids and give equal nodes
+one id. Two levels exist and never mix except through :meth:`Builder.terminal`:
+
+* *lexical* nodes are regular languages over bytes (what one terminal matches),
+* *syntactic* nodes are languages over terminal occurrences and exact tokens.
+
+Layout of ``Module.rows``, four int32 per node (``args`` and ``blob`` are pools that rows point into):
+
+======================  =======================  ======================  ====================
+op                      a                        b                       c
+======================  =======================  ======================  ====================
+NOTHING                 -                        -                       -
+LITERAL                 blob offset              length in bytes         -
+LITERALS                args offset              number of literals      -
+BYTES                   blob offset (32 bytes)   -                       -
+CHARS                   args offset              number of ranges        -
+LEX_SEQ, LEX_CHOICE     args offset              number of nodes         -
+LEX_REPEAT              node                     min                     max or -1
+BOTH, WITHOUT           node                     node                    -
+AUTOMATON               args offset              args length             -
+TERMINAL                lexical node             1 if exempt             name or -1
+CALL                    rule                     -                       -
+SEQ, CHOICE             args offset              number of nodes         -
+REPEAT                  node                     min                     max or -1
+SEPARATED               args offset              min                     max or -1
+TOKEN_IDS               args offset              number of ids           -
+EXTERN_GRAMMAR          name                     -                       -
+EXTERN_TOKEN            name                     -                       -
+SCOPE                   node                     ignore (lexical) or -1  -
+ANY_ORDER               args offset              number of items         -
+======================  =======================  ======================  ====================
+
+``LITERALS`` args: (blob offset, length) pairs, sorted by bytes, distinct. ``CHARS`` args: (first, last)
+pairs of code points, sorted, disjoint, no surrogates. ``AUTOMATON`` args: states, start, number of edges,
+edges (source, label node, target) sorted by source, number of accepting states, those states; labels never
+match the empty string. ``SEPARATED`` args: node, separator. ``ANY_ORDER`` args: separator or -1,
+extra or -1, min, max or -1, then (node, 1 if required) pairs. Children always have smaller ids than
+their parents. Token ids are unsigned and stored as int32 with the same bits.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .errors import GrammarError
+from .source import Place
+
+IR_VERSION = 1
+UNBOUNDED = -1
+MAX_COUNT = 2**31 - 1
+
+
+class Op(enum.IntEnum):
+    """Node kinds; lexical below 16, syntactic from 16 on. Numbers are part of the artifact format."""
+
+    NOTHING = 0
+    LITERAL = 1
+    LITERALS = 2
+    BYTES = 3
+    CHARS = 4
+    LEX_SEQ = 5
+    LEX_CHOICE = 6
+    LEX_REPEAT = 7
+    BOTH = 8
+    WITHOUT = 9
+    AUTOMATON = 10
+    TERMINAL = 16
+    CALL = 17
+    SEQ = 18
+    CHOICE = 19
+    REPEAT = 20
+    SEPARATED = 21
+    TOKEN_IDS = 22
+    EXTERN_GRAMMAR = 23
+    EXTERN_TOKEN = 24
+    SCOPE = 25
+    ANY_ORDER = 26
+
+
+# Plain ints: the builder is on the compile path, and enum members compare slowly.
+(NOTHING, LITERAL, LITERALS, BYTES, CHARS, LEX_SEQ, LEX_CHOICE, LEX_REPEAT, BOTH, WITHOUT, AUTOMATON) = range(11)
+(TERMINAL, CALL, SEQ, CHOICE, REPEAT, SEPARATED, TOKEN_IDS, EXTERN_GRAMMAR, EXTERN_TOKEN, SCOPE, ANY_ORDER) = range(
+    16, 27
+)
+FIRST_SYNTACTIC = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A finished grammar. Compare by :attr:`digest`.
+
+    Attributes:
+        rows: int32[4 * nodes], see the table of this module.
+        args: int32 pool.
+        blob: byte pool.
+        names: name pool (terminals, rules, slots).
+        rules: int32[2 * rules], (name, body node) per rule.
+        root: the node of the whole language.
+        slots: declared externs, name to ``"grammar"`` or ``"token"``, in declaration order.
+        places: node id to where it came from, for messages; not part of the digest.
+        rule_places: rule number to where it is defined; not part of the digest.
+    """
+
+    rows: array[int]
+    args: array[int]
+    blob: bytes
+    names: tuple[str, ...]
+    rules: array[int]
+    root: int
+    slots: Mapping[str, str]
+    places: Mapping[int, Place] = field(default_factory=dict)
+    rule_places: Mapping[int, Place] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows) // 4
+
+    def row(self, node: int) -> tuple[int, int, int, int]:
+        """(op, a, b, c) of a node."""
+        i = 4 * node
+        rows = self.rows
+        return rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+
+    @property
+    def digest(self) -> bytes:
+        """32 bytes that identify the grammar (places apart)."""
+        h = hashlib.blake2b(digest_size=32)
+        head = repr((IR_VERSION, self.root, self.names, tuple(self.slots.items())))
+        for part in (head.encode(), self.rows.tobytes(), self.args.tobytes(), self.blob, self.rules.tobytes()):
+            h.update(len(part).to_bytes(8, "little"))
+            h.update(part)
+        return h.digest()
+
+
+class Builder:
+    """Builds a :class:`Module`.
+
+    Every method returns a node id. Equal nodes share one id, so a front-end may call freely. Simple
+    identities are applied (empty parts dropped, one-element sequences unwrapped, adjacent literals joined).
+    Wrong levels and counts raise ``GrammarError``; what only engines can see is left to them.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, int, int, int]] = []
+        self._ids: dict[object, int] = {}
+        self._nullable: list[bool] = []  # of lexical nodes; False for syntactic ones
+        self._args: list[int] = []
+        self._blob = bytearray()
+        self._names: dict[str, int] = {}
+        self._rules: list[list[int]] = []
+        self._slots: dict[str, str] = {}
+        self._places: dict[int, Place] = {}
+        self._rule_places: dict[int, Place] = {}
+        self._nothing = self._add(("nothing",), NOTHING, 0, 0, 0, False)
+        self._empty = self._add((LITERAL, b""), LITERAL, 0, 0, 0, True)
+
+    # -- lexical ------------------------------------------------------------------------------
+
+    def nothing(self) -> int:
+        """The empty language (no text at all); either level."""
+        return self._nothing
+
+    def empty(self) -> int:
+        """The language of the empty text; either level."""
+        return self._empty
+
+    def literal(self, data: bytes) -> int:
+        """Exactly these bytes."""
+        key = (LITERAL, data)
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        offset = len(self._blob)
+        self._blob += data
+        return self._add(key, LITERAL, offset, len(data), 0, False)
+
+    def literals(self, texts: Iterable[bytes]) -> int:
+        """Any one of these byte strings; costs their bytes, however many there are."""
+        distinct = sorted(set(texts))
+        if not distinct:
+            return self._nothing
+        if len(distinct) == 1:
+            return self.literal(distinct[0])
+        key = (LITERALS, tuple(distinct))
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        offset, at, flat = len(self._args), len(self._blob), []
+        for text in distinct:
+            flat += (at, len(text))
+            at += len(text)
+        self._blob += b"".join(distinct)
+        self._args += flat
+        return self._add(key, LITERALS, offset, len(distinct), 0, not distinct[0])
+
+    def bytes_class(self, members: Iterable[int]) -> int:
+        """One byte out of ``members`` (0..255)."""
+        bits = bytearray(32)
+        for b in members:
+            bits[b >> 3] |= 1 << (b & 7)
+        key = (BYTES, bytes(bits))
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        if not any(bits):
+            return self._nothing
+        offset = len(self._blob)
+        self._blob += bits
+        return self._add(key, BYTES, offset, 0, 0, False)
+
+    def any_byte(self) -> int:
+        """Any single byte."""
+        return self.bytes_class(range(256))
+
+    def chars(self, ranges: Iterable[tuple[int, int]]) -> int:
+        """One Unicode scalar value out of these inclusive ranges, in UTF-8. Surrogates are left out."""
+        merged: list[list[int]] = []
+        for first, last in sorted(ranges):
+            for low, high in ((first, min(last, 0xD7FF)), (max(first, 0xE000), min(last, 0x10FFFF))):
+                if low > high:
+                    continue
+                if merged and low <= merged[-1][1] + 1:
+                    merged[-1][1] = max(merged[-1][1], high)
+                else:
+                    merged.append([low, high])
+        if not merged:
+            return self._nothing
+        flat = tuple(x for pair in merged for x in pair)
+        key = (CHARS, flat)
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        offset = len(self._args)
+        self._args += flat
+        return self._add(key, CHARS, offset, len(merged), 0, False)
+
+    def both(self, left: int, right: int) -> int:
+        """Intersection of two lexical nodes."""
+        self._lexical("both", left, right)
+        if left == right:
+            return left
+        if self._nothing in (left, right):
+            return self._nothing
+        left, right = sorted((left, right))
+        nullable = self._nullable[left] and self._nullable[right]
+        return self._add((BOTH, left, right), BOTH, left, right, 0, nullable)
+
+    def without(self, left: int, right: int) -> int:
+        """Texts of ``left`` that are not in ``right`` (lexical nodes)."""
+        self._lexical("without", left, right)
+        if left == right or left == self._nothing:
+            return self._nothing
+        if right == self._nothing:
+            return left
+        nullable = self._nullable[left] and not self._nullable[right]
+        return self._add((WITHOUT, left, right), WITHOUT, left, right, 0, nullable)
+
+    def automaton(
+        self, states: int, start: int, accepting: Iterable[int], edges: Iterable[tuple[int, int | None, int]]
+    ) -> int:
+        """A finite automaton whose edges carry lexical nodes.
+
+        Args:
+            states: number of states, 0..states-1.
+            start: where it begins.
+            accepting: where it may end.
+            edges: (source, lexical node or None for a silent move, target).
+        """
+        edges, accepts = list(edges), set(accepting)
+        self._lexical("automaton", *(label for _, label, _ in edges if label is not None))
+        if not all(0 <= s < states for s in (start, *accepts, *(q for a, _, b in edges for q in (a, b)))):
+            raise GrammarError("automaton: a state is out of range")
+        silent: dict[int, set[int]] = {}
+        loud: dict[int, set[tuple[int, int]]] = {}
+        for source, label, target in edges:
+            if label is None or self._nullable[label]:
+                silent.setdefault(source, set()).add(target)
+            if label is not None and label not in (self._empty, self._nothing):
+                loud.setdefault(source, set()).add((label, target))
+        flat, ends, count = [], [], 0
+        for s in range(states):
+            seen = {s}
+            if s in silent:
+                todo = [s]
+                while todo:
+                    new = silent.get(todo.pop(), set()) - seen
+                    seen |= new
+                    todo += new
+            for label, target in sorted(set().union(*(loud.get(q, set()) for q in seen))):
+                flat += (s, label, target)
+                count += 1
+            if seen & accepts:
+                ends.append(s)
+        args = (states, start, count, *flat, len(ends), *ends)
+        return self._pooled(AUTOMATON, args, len(args), 0, start in ends)
+
+    # -- both levels --------------------------------------------------------------------------
+
+    def seq(self, parts: Iterable[int]) -> int:
+        """One after the other. All lexical, or all syntactic."""
+        rows, out = self._rows, []
+        lexical = syntactic = False
+        for part in parts:
+            op = rows[part][0]
+            if op == NOTHING:
+                return part
+            if part == self._empty:
+                continue
+            if op == LEX_SEQ or op == SEQ:
+                _, offset, count, _ = rows[part]
+                out += self._args[offset : offset + count]
+            else:
+                out.append(part)
+            if op < FIRST_SYNTACTIC:
+                lexical = True
+            else:
+                syntactic = True
+        if lexical:
+            if syntactic:
+                raise GrammarError("seq: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
+            if len(out) > 1:
+                out = self._join_literals(out)
+        if len(out) < 2:
+            return out[0] if out else self._empty
+        nullable = self._nullable
+        return self._pooled(
+            LEX_SEQ if lexical else SEQ, tuple(out), len(out), 0, lexical and all(nullable[x] for x in out)
+        )
+
+    def choice(self, parts: Iterable[int]) -> int:
+        """Any one of the parts. All lexical, or all syntactic."""
+        rows = self._rows
+        out: dict[int, None] = {}
+        lexical = syntactic = False
+        for part in parts:
+            op = rows[part][0]
+            if op == NOTHING:
+                continue
+            out[part] = None
+            if part == self._empty:
+                continue
+            if op < FIRST_SYNTACTIC:
+                lexical = True
+            else:
+                syntactic = True
+        if lexical and syntactic:
+            raise GrammarError("choice: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
+        if len(out) < 2:
+            return next(iter(out)) if out else self._nothing
+        nullable = self._nullable
+        return self._pooled(
+            CHOICE if syntactic else LEX_CHOICE,
+            tuple(out),
+            len(out),
+            0,
+            not syntactic and any(nullable[x] for x in out),
+        )
+
+    def optional(self, part: int) -> int:
+        """The part or nothing."""
+        return self.choice((part, self._empty))
+
+    def repeat(self, part: int, low: int = 0, high: int | None = None, separator: int | None = None) -> int:
+        """``part`` from ``low`` to ``high`` times (None: unbounded), with ``separator`` between.
+
+        A separator makes the node syntactic. Counts may be large; nothing is expanded here.
+        """
+        if low < 0 or (high is not None and high < low) or max(low, high or 0) > MAX_COUNT:
+            raise GrammarError(f"repeat: bad bounds {{{low},{'' if high is None else high}}}")
+        if high == 0 or part == self._empty and separator in (None, self._empty):
+            return self._empty
+        if part == self._nothing:
+            return self._empty if low == 0 else part
+        if (low, high) == (1, 1):
+            return part
+        top = UNBOUNDED if high is None else high
+        op = self._rows[part][0]
+        if separator is not None and separator != self._empty:
+            if separator == self._nothing:
+                return self.choice(([self._empty] if low == 0 else []) + ([part] if low <= 1 else []))
+            if FIRST_SYNTACTIC > min(op, self._rows[separator][0]) and self._empty not in (part, separator):
+                if max(op, self._rows[separator][0]) >= FIRST_SYNTACTIC:
+                    raise GrammarError("repeat: item and separator are of different levels")
+                more = self.seq((separator, part))
+                rest = self.repeat(more, max(low - 1, 0), None if high is None else high - 1)
+                full = self.seq((part, rest))
+                return full if low else self.optional(full)
+            return self._pooled(SEPARATED, (part, separator), low, top, False)
+        if op < FIRST_SYNTACTIC:
+            return self._add(
+                (LEX_REPEAT, part, low, top), LEX_REPEAT, part, low, top, low == 0 or self._nullable[part]
+            )
+        return self._add((REPEAT, part, low, top), REPEAT, part, low, top, False)
+
+    # -- syntactic ----------------------------------------------------------------------------
+
+    def terminal(self, lexical: int, name: str | None = None, exempt: bool = False, place: Place | None = None) -> int:
+        """One terminal occurrence of a lexical node.
+
+        ``exempt`` lifts the rule that an occurrence must be the longest match of its own terminal. A
+        nullable terminal means "nothing, or one non-empty occurrence".
+        """
+        self._lexical("terminal", lexical)
+        if lexical == self._empty or lexical == self._nothing:
+            return lexical
+        label = -1 if name is None else self._name(name)
+        node = self._add((TERMINAL, lexical, exempt, label), TERMINAL, lexical, int(exempt), label, False)
+        if place is not None:
+            self._places.setdefault(node, place)
+        return node
+
+    def rule(self, name: str, body: int | None = None, place: Place | None = None) -> int:
+        """A new rule; returns the node that calls it. Give the body here or through :meth:`define`.
+
+        Names are for messages: two rules may share one.
+        """
+        number = len(self._rules)
+        self._rules.append([self._name(name), -1])
+        if place is not None:
+            self._rule_places[number] = place
+        node = self._add((CALL, number), CALL, number, 0, 0, False)
+        if body is not None:
+            self.define(node, body)
+        return node
+
+    def define(self, rule: int, body: int) -> None:
+        """Set the body (a syntactic node) of a rule made without one."""
+        op, number, _, _ = self._rows[rule]
+        if op != CALL or self._rules[number][1] >= 0:
+            raise GrammarError("define: not a rule, or defined already")
+        if self._rows[body][0] < FIRST_SYNTACTIC and body not in (self._empty, self._nothing):
+            raise GrammarError("define: the body of a rule is lexical; wrap it in terminal()")
+        self._rules[number][1] = body
+
+    def token_ids(self, ids: Iterable[int]) -> int:
+        """One exact model token out of ``ids``, matched by id and never by bytes."""
+        distinct = sorted(set(ids))
+        if not distinct:
+            return self._nothing
+        if not 0 <= distinct[0] <= distinct[-1] < 2**32:
+            raise GrammarError(f"token_ids: {distinct[0] if distinct[0] < 0 else distinct[-1]} is not an id below 2^32")
+        return self._pooled(TOKEN_IDS, tuple(i - 2**32 if i > MAX_COUNT else i for i in distinct), len(distinct), 0, False)
+
+    def extern_grammar(self, slot: str) -> int:
+        """A grammar filled in later; declares the slot."""
+        return self._extern(EXTERN_GRAMMAR, slot, "grammar")
+
+    def extern_token(self, slot: str) -> int:
+        """One exact token out of a set filled in later; declares the slot."""
+        return self._extern(EXTERN_TOKEN, slot, "token")
+
+    def scope(self, start: int, ignore: int | None = None) -> int:
+        """``start`` with a lexical scope of its own.
+
+        Matches of ``ignore`` (lexical, may be None) may stand before the first, between and after the
+        last terminal reached from ``start`` without entering another scope. The enclosing scope's ignore
+        does not apply inside.
+        """
+        if ignore is not None:
+            self._lexical("scope", ignore)
+        if self._rows[start][0] < FIRST_SYNTACTIC and start not in (self._empty, self._nothing):
+            raise GrammarError("scope: the start is lexical; wrap it in terminal()")
+        inner = -1 if ignore is None or ignore in (self._empty, self._nothing) else ignore
+        return self._add((SCOPE, start, inner), SCOPE, start, inner, 0, False)
+
+    def any_order(
+        self,
+        items: Sequence[tuple[int, bool]],
+        separator: int | None = None,
+        extra: int | None = None,
+        low: int = 0,
+        high: int | None = None,
+    ) -> int:
+        """Items in any order, each at most once, the required ones exactly once.
+
+        Args:
+            items: (syntactic node, required). Items must not match the empty text.
+            separator: stands between any two members.
+            extra: a further member that may come any number of times, anywhere.
+            low, high: bounds on the total number of members.
+        """
+        if low < 0 or (high is not None and high < low):
+            raise GrammarError(f"any_order: bad bounds {low}..{high}")
+        args = [
+            -1 if separator is None or separator == self._empty else separator,
+            -1 if extra is None or extra == self._nothing else extra,
+            low,
+            UNBOUNDED if high is None else high,
+        ]
+        for node, required in items:
+            if node == self._nothing:
+                if required:
+                    return self._nothing
+                continue
+            args += (node, int(required))
+        for node in (*args[4::2], *(x for x in args[:2] if x >= 0)):
+            if self._rows[node][0] < FIRST_SYNTACTIC:
+                raise GrammarError("any_order: an item is lexical; wrap it in terminal()")
+        return self._pooled(ANY_ORDER, tuple(args), (len(args) - 4) // 2, 0, False)
+
+    # -- finishing ----------------------------------------------------------------------------
+
+    def mark(self, node: int, place: Place) -> int:
+        """Remember where a node came from, unless something is known already; returns the node."""
+        self._places.setdefault(node, place)
+        return node
+
+    def row(self, node: int) -> tuple[int, int, int, int]:
+        """(op, a, b, c) of a node made so far."""
+        return self._rows[node]
+
+    def is_lexical(self, node: int) -> bool:
+        """Whether the node is lexical (or one of ``nothing`` and ``empty``, which are both)."""
+        return self._rows[node][0] < FIRST_SYNTACTIC
+
+    def is_nullable(self, node: int) -> bool:
+        """Whether a lexical node matches the empty text."""
+        return self._nullable[node]
+
+    def build(self, root: int) -> Module:
+        """The finished module. The builder may go on; later nodes do not change it."""
+        if self._rows[root][0] < FIRST_SYNTACTIC and root not in (self._empty, self._nothing):
+            raise GrammarError("build: the root is lexical; wrap it in terminal()")
+        names = tuple(self._names)
+        for name, body in self._rules:
+            if body < 0:
+                raise GrammarError(f'rule "{names[name]}" has no definition')
+        rows: array[int] = array("i")
+        for row in self._rows:
+            rows.extend(row)
+        rules: array[int] = array("i")
+        for rule in self._rules:
+            rules.extend(rule)
+        return Module(
+            rows,
+            array("i", self._args),
+            bytes(self._blob),
+            names,
+            rules,
+            root,
+            dict(self._slots),
+            dict(self._places),
+            dict(self._rule_places),
+        )
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _add(self, key: object, op: int, a: int, b: int, c: int, nullable: bool) -> int:
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        node = len(self._rows)
+        self._rows.append((op, a, b, c))
+        self._nullable.append(nullable)
+        self._ids[key] = node
+        return node
+
+    def _pooled(self, op: int, args: tuple[int, ...], b: int, c: int, nullable: bool) -> int:
+        """A node whose children are in the args pool."""
+        key = (op, args, b, c)
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        offset = len(self._args)
+        self._args += args
+        return self._add(key, op, offset, b, c, nullable)
+
+    def _extern(self, op: int, slot: str, kind: str) -> int:
+        if self._slots.setdefault(slot, kind) != kind:
+            raise GrammarError(f'slot "{slot}" is declared as grammar and as token')
+        return self._add((op, slot), op, self._name(slot), 0, 0, False)
+
+    def _join_literals(self, parts: list[int]) -> list[int]:
+        rows, out = self._rows, []
+        for part in parts:
+            if out and rows[part][0] == LITERAL and rows[out[-1]][0] == LITERAL:
+                out[-1] = self.literal(self._bytes(out[-1]) + self._bytes(part))
+            else:
+                out.append(part)
+        return out
+
+    def _bytes(self, node: int) -> bytes:
+        _, offset, length, _ = self._rows[node]
+        return bytes(self._blob[offset : offset + length])
+
+    def _name(self, name: str) -> int:
+        return self._names.setdefault(name, len(self._names))
+
+    def _lexical(self, what: str, *nodes: int) -> None:
+        for node in nodes:
+            if self._rows[node][0] >= FIRST_SYNTACTIC:
+                raise GrammarError(f"{what}: a syntactic node where a lexical one is needed")
