@@ -1,0 +1,1 @@
+"""ebnf front-end for glrmask."""

@@ -1,0 +1,1 @@
+"""glrm front-end for glrmask."""

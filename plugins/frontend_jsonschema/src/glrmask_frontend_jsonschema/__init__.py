@@ -1,0 +1,1 @@
+"""jsonschema front-end for glrmask."""

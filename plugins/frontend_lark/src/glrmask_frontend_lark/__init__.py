@@ -1,0 +1,1 @@
+"""lark front-end for glrmask."""
