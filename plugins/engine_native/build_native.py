@@ -18,7 +18,7 @@ END = "/* cdef end */"
 
 def declarations(header: str) -> str:
     """The text between the markers of a header."""
-    head, begin, rest = header.partition(BEGIN)
+    _head, begin, rest = header.partition(BEGIN)
     body, end, tail = rest.partition(END)
     if not begin or not end or BEGIN in tail or END in tail:
         raise SystemExit(f'gm.h: expected exactly one part between "{BEGIN}" and "{END}"')
