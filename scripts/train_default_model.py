@@ -10,6 +10,7 @@ seeded generator, so the result depends on this file and those lists alone.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import sys
@@ -52,11 +53,13 @@ class Writer:
             lambda: f"The {p('adjective')} {p('noun')} {p('verb')} the {p('noun')} {p('preposition')} the {p('noun')}.",
             lambda: f"{p('first')} {p('verb')} a {p('adjective')} {p('noun')} and {p('verb')} it {p('adverb')}.",
             lambda: f"Does the {p('noun')} {p('preposition')} {p('city')} need a {p('adjective')} {p('noun')}?",
-            lambda: f"In {p('country')}, every {p('noun')} {p('verb')} {self.rng.randint(2, 99)} {p('noun')}s a year.",
-            lambda: f"{p('first')} {p('last')} from {p('city')} {p('adverb')} {p('verb')} the {p('noun')}, but not the {p('noun')}.",
-            lambda: f"If the {p('noun')} is {p('adjective')}, the {p('noun')} {p('verb')} the {p('adjective')} {p('noun')}.",
+            lambda: f"In {p('country')}, every {p('noun')} {p('verb')} {self.rng.randint(2, 99)} {p('noun')}s.",
+            lambda: (
+                f"{p('first')} {p('last')} from {p('city')} {p('adverb')} {p('verb')} the {p('noun')}, but not the {p('noun')}."
+            ),
+            lambda: f"If the {p('noun')} is {p('adjective')}, {p('last')} {p('verb')} the {p('noun')}.",
             lambda: f"{p('foreign')} {p('foreign')} {p('emoji')} {p('noun')}",
-            lambda: f"This {p('noun')} is {p('adjective')} and {p('adjective')}; that one is {p('adverb')} {p('adjective')}.",
+            lambda: f"This {p('noun')} is {p('adjective')}; that one is {p('adverb')} {p('adjective')}.",
         ]
         return self.rng.choice(forms)()
 
@@ -74,7 +77,8 @@ class Writer:
         rng, p = self.rng, self.pick
         name = key.lower()
         if "email" in name:
-            return f"{p('first').lower()}.{p('last').lower()}@{rng.choice(['example.com', 'example.org', 'mail.example.net'])}"
+            host = rng.choice(["example.com", "example.org", "mail.example.net"])
+            return f"{p('first').lower()}.{p('last').lower()}@{host}"
         if "phone" in name:
             return f"+{rng.randint(1, 99)} {rng.randint(100, 999)} {rng.randint(1000, 999999)}"
         if name in ("first_name", "firstname"):
@@ -117,7 +121,20 @@ class Writer:
             return f"{rng.randint(0, 23):02d}:{rng.randint(0, 59):02d}"
         if name in ("enabled", "active", "visible", "required", "optional", "is_active", "has_children"):
             return rng.random() < 0.6
-        if name in ("age", "quantity", "count", "index", "page", "limit", "offset", "width", "height", "port", "size", "id"):
+        if name in (
+            "age",
+            "quantity",
+            "count",
+            "index",
+            "page",
+            "limit",
+            "offset",
+            "width",
+            "height",
+            "port",
+            "size",
+            "id",
+        ):
             return rng.randint(0, rng.choice([9, 99, 999, 9999]))
         if name in ("price", "amount", "total", "tax", "discount", "score", "rating", "temperature", "weight", "speed"):
             return round(rng.uniform(-20, 500), rng.choice([1, 2, 2, 3]))
@@ -201,7 +218,7 @@ def train_bpe(counts: Counter[bytes], merges_wanted: int) -> list[tuple[int, int
     pairs: Counter[tuple[int, int]] = Counter()
     where: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
     for i, word in enumerate(words):
-        for pair in zip(word, word[1:], strict=False):
+        for pair in itertools.pairwise(word):
             pairs[pair] += weights[i]
             where[pair].add(i)
     merges: list[tuple[int, int]] = []
@@ -213,7 +230,7 @@ def train_bpe(counts: Counter[bytes], merges_wanted: int) -> list[tuple[int, int
         merges.append(best)
         for i in sorted(where.pop(best)):
             word = words[i]
-            for pair in zip(word, word[1:], strict=False):
+            for pair in itertools.pairwise(word):
                 pairs[pair] -= weights[i]
                 if not pairs[pair]:
                     del pairs[pair]
@@ -226,7 +243,7 @@ def train_bpe(counts: Counter[bytes], merges_wanted: int) -> list[tuple[int, int
                     merged.append(word[at])
                     at += 1
             words[i] = merged
-            for pair in zip(merged, merged[1:], strict=False):
+            for pair in itertools.pairwise(merged):
                 pairs[pair] += weights[i]
                 where[pair].add(i)
     return merges
