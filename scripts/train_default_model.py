@@ -54,9 +54,8 @@ class Writer:
             lambda: f"{p('first')} {p('verb')} a {p('adjective')} {p('noun')} and {p('verb')} it {p('adverb')}.",
             lambda: f"Does the {p('noun')} {p('preposition')} {p('city')} need a {p('adjective')} {p('noun')}?",
             lambda: f"In {p('country')}, every {p('noun')} {p('verb')} {self.rng.randint(2, 99)} {p('noun')}s.",
-            lambda: (
-                f"{p('first')} {p('last')} from {p('city')} {p('adverb')} {p('verb')} the {p('noun')}, but not the {p('noun')}."
-            ),
+            lambda: f"{p('first')} {p('last')} from {p('city')} {p('adverb')} {p('verb')} the {p('noun')}.",
+            lambda: f"{p('last')} {p('verb')} the {p('noun')}, but not the {p('noun')}.",
             lambda: f"If the {p('noun')} is {p('adjective')}, {p('last')} {p('verb')} the {p('noun')}.",
             lambda: f"{p('foreign')} {p('foreign')} {p('emoji')} {p('noun')}",
             lambda: f"This {p('noun')} is {p('adjective')}; that one is {p('adverb')} {p('adjective')}.",
