@@ -1,0 +1,157 @@
+/* gm_regex: regular languages over bytes, matched by derivatives.
+ *
+ * A language is an interned tree (GmRe): equal trees have equal ids, so the derivatives of one tree are a
+ * lazily built automaton. `re` 0 is the empty language, 1 the empty text. Transitions come in two forms:
+ *
+ *   single  the language starts with one fixed byte (literals): that byte and the target, no table
+ *   row     256 entries, made on the second need; entry = target | GM_RE_NULLABLE when the target
+ *           matches the empty text; 0 = dead
+ *
+ * Counted repeats, intersection and difference are nodes of their own. For the last two the constructor
+ * runs an emptiness test, so `re == 0` is the only dead language everywhere.
+ *
+ * Owner    nodes, rows and lists live in the arena and pools of the GmRegex.
+ * Threads  reading (gm_re_peek, properties of a node) without a lock; everything that may create nodes
+ *          only by the holder of the owner's lock ("locked" below).
+ * Cost     a row: one derivative per byte class of the node.
+ * Source   Brzozowski 1964, Derivatives of Regular Expressions; Owens, Reppy, Turon 2009,
+ *          Regular-expression derivatives re-examined. Clamp and loops: own, docs/algorithms/derivatives.md.
+ * Tests    tests/c/test_regex.c; differential tests against the oracle. */
+#ifndef GM_REGEX_H
+#define GM_REGEX_H
+
+#include "gm_hash.h"
+
+typedef uint32_t GmRe;
+enum { GM_RE_EMPTY = 0, GM_RE_EPS = 1 };
+#define GM_RE_NULLABLE 0x80000000u
+#define GM_RE_ID(entry) ((entry)&0x7fffffffu)
+#define GM_RE_UNKNOWN 0xffffffffu
+#define GM_INF 0xffffffffu
+
+typedef enum GmReKind {
+    RE_EMPTY,
+    RE_EPS,
+    RE_SET,  /* a: index of a byte set */
+    RE_LIT,  /* text, b: length */
+    RE_LITS, /* a: table; texts [b, c) of it from byte d on */
+    RE_SEQ,  /* a then b */
+    RE_ALT,  /* list of b sorted ids */
+    RE_REP,  /* a from b to c times (GM_INF) */
+    RE_AND,  /* a and b */
+    RE_SUB,  /* a and not b */
+    RE_AUT   /* automaton a in state b */
+} GmReKind;
+
+typedef struct GmReNode {
+    uint8_t kind, nullable;
+    uint8_t live;      /* of RE_AND, RE_SUB: known to be non-empty */
+    uint8_t counted;   /* clamping changes it */
+    uint8_t is_single; /* starts with `first` only */
+    uint8_t first;
+    uint16_t depth; /* nesting, bounds recursion */
+    uint32_t a, b, c, d;
+    union {
+        const uint32_t *list;
+        const uint8_t *text;
+    } p;
+    _Atomic uint32_t next;  /* single form: target entry, 0 = not made yet */
+    _Atomic uint32_t clamp; /* clamped node + 1, 0 = not made yet */
+    _Atomic uint32_t loop;  /* loop record + 1, 0 = not made yet */
+    uint32_t misses;
+    uint32_t mark; /* number of the emptiness test that saw it last */
+    _Atomic(uint32_t *) row;
+    Hash128 hash;
+} GmReNode;
+
+/* Bytes that leave a lexer state as it is, so that whole subtrees of the vocabulary need no walk. */
+typedef struct GmLoop {
+    uint64_t groups; /* byte groups, see gm_trie.h; 0 = no shortcut */
+    uint32_t cap;    /* how many characters may be taken, GM_INF without bound */
+} GmLoop;
+
+typedef struct GmByteSet {
+    uint64_t w[4];
+} GmByteSet;
+
+typedef struct GmLits { /* sorted, distinct */
+    uint32_t n;
+    const uint8_t **text;
+    const uint32_t *len;
+    Hash128 hash;
+} GmLits;
+
+typedef struct GmAut { /* edges sorted by source; all states can reach an accepting one */
+    uint32_t n_states, n_edges;
+    const uint32_t *off; /* n_states + 1 */
+    const GmRe *label;
+    const uint32_t *target;
+    const uint8_t *accepting;
+    Hash128 hash;
+} GmAut;
+
+typedef struct GmRegex {
+    GmMem *mem;
+    GmArena *arena;
+    GmPool nodes; /* GmReNode */
+    GmPool sets;  /* GmByteSet */
+    GmPool lits;  /* GmLits */
+    GmPool auts;  /* GmAut */
+    GmPool loops; /* GmLoop */
+    GmIndex index;
+    GM_VEC(uint32_t) scratch;
+    GM_VEC(uint32_t) search; /* emptiness test: nodes on the way */
+    uint32_t search_no;
+    uint32_t horizon;        /* longest token, bytes */
+    uint32_t max_nodes;      /* Limits.lexer_states */
+} GmRegex;
+
+GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, uint32_t max_nodes, GmError *err);
+void gm_re_deinit(GmRegex *rx);
+
+static inline const GmReNode *gm_re_node(const GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
+static inline bool gm_re_nullable(const GmRegex *rx, GmRe r) { return gm_re_node(rx, r)->nullable; }
+
+/* Constructors; locked. Text of literals is borrowed for the life of rx. */
+GmStatus gm_re_set(GmRegex *rx, const GmByteSet *set, GmRe *out, GmError *err);
+GmStatus gm_re_lit(GmRegex *rx, const uint8_t *text, uint32_t len, GmRe *out, GmError *err);
+GmStatus gm_re_lits(GmRegex *rx, uint32_t table, uint32_t low, uint32_t high, uint32_t depth, GmRe *out, GmError *err);
+GmStatus gm_re_seq(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
+GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmError *err);
+GmStatus gm_re_alt2(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
+GmStatus gm_re_rep(GmRegex *rx, GmRe a, uint32_t low, uint32_t high, GmRe *out, GmError *err);
+GmStatus gm_re_and(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
+GmStatus gm_re_sub(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
+GmStatus gm_re_aut(GmRegex *rx, uint32_t table, uint32_t state, GmRe *out, GmError *err);
+
+/* Whether a debt owes all that `b` owes (as alternations of residuals). */
+bool gm_re_covers(const GmRegex *rx, GmRe a, GmRe b);
+
+/* Any thread: the entry after one byte, or GM_RE_UNKNOWN when nobody has computed it yet. */
+static inline uint32_t gm_re_peek(const GmRegex *rx, GmRe r, uint8_t byte)
+{
+    const GmReNode *node = gm_re_node(rx, r);
+    const uint32_t *row = gm_load(&((GmReNode *)(uintptr_t)node)->row);
+    if (row != NULL) {
+        return row[byte];
+    }
+    if (node->is_single) {
+        if (byte != node->first) {
+            return 0;
+        }
+        uint32_t next = gm_load(&((GmReNode *)(uintptr_t)node)->next);
+        return next != 0 ? next : GM_RE_UNKNOWN;
+    }
+    return r == GM_RE_EMPTY || r == GM_RE_EPS ? 0 : GM_RE_UNKNOWN;
+}
+
+/* Locked. The entry after one byte; remembers it, and makes the row on the second miss. */
+GmStatus gm_re_deriv(GmRegex *rx, GmRe r, uint8_t byte, uint32_t *entry, GmError *err);
+/* Locked. All 256 entries (made for single forms too). */
+GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **row, GmError *err);
+/* Locked. A language that no text of at most `horizon` bytes can tell apart from r. */
+GmStatus gm_re_clamp(GmRegex *rx, GmRe r, GmRe *out, GmError *err);
+/* Locked. See GmLoop. */
+GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err);
+
+#endif
