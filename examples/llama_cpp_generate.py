@@ -54,7 +54,7 @@ class Run:
         self.tokens = 0
 
     def write(self, constraint: glrmask.Constraint, prompt: str, max_tokens: int) -> bytes:
-        """One output: sampled under the mask; when few tokens are left, only ways that still end in time are allowed."""
+        """One output; in the second half of the budget only what can still end within it is allowed."""
         chat = f"<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
         self.llm.reset()
         self.llm.eval(self.llm.tokenize(chat.encode(), add_bos=False, special=True))
