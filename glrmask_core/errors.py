@@ -91,3 +91,11 @@ class ConcurrentUseError(GlrmaskError, RuntimeError):
 
 class InternalError(GlrmaskError, RuntimeError):
     """A broken invariant: our bug, please report it."""
+
+
+class VocabError(GlrmaskError, ValueError):
+    """A vocabulary that contradicts itself, a token id it does not know, or a tokenizer that cannot be read exactly."""
+
+
+class IdRangeError(GlrmaskError, OverflowError):
+    """An integer outside 0..2^32-1 where a token id, a size or a count is needed."""

@@ -1,0 +1,101 @@
+"""Argument checks shared by the public objects; they raise by name and leave everything unchanged."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from .errors import ArgumentTypeError, IdRangeError, MaskShapeError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+MAX_ID = 2**32 - 1
+WORD = np.dtype(np.uint32)
+SIGNED_WORD = np.dtype(np.int32)
+
+Self = TypeVar("Self", bound="Closed")
+
+
+class Closed:
+    """Base of classes that only named constructors and engines may instantiate."""
+
+    __slots__ = ()
+    _made_by = ""
+
+    def __new__(cls, *args: object, **kwargs: object) -> Any:
+        raise ArgumentTypeError(f"{cls.__name__} cannot be instantiated directly; use {cls._made_by}")
+
+    @classmethod
+    def _new(cls: type[Self]) -> Self:
+        """An empty instance, for the library's own constructors and for engines."""
+        return object.__new__(cls)
+
+
+def as_u32(value: Any, what: str) -> int:
+    """``value`` as an int in 0..2^32-1.
+
+    Raises:
+        ArgumentTypeError: not an integer (anything with ``__index__``).
+        IdRangeError: an ``OverflowError`` too.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{what} must be an integer, not {type(value).__name__}") from None
+    if not 0 <= number <= MAX_ID:
+        raise IdRangeError(f"{what} {number} is outside 0..{MAX_ID}")
+    return number
+
+
+def as_text_bytes(data: Any, what: str = "data") -> bytes:
+    """Bytes of ``bytes``, ``bytearray`` or any contiguous buffer.
+
+    Raises:
+        ArgumentTypeError: another type; text must be encoded first.
+    """
+    if type(data) is bytes:
+        return data
+    if isinstance(data, (bytes, bytearray)):
+        return bytes(data)
+    try:
+        view = memoryview(data)
+    except TypeError:
+        hint = "; encode the text first" if isinstance(data, str) else ""
+        raise ArgumentTypeError(f"{what} must be bytes, not {type(data).__name__}{hint}") from None
+    if not view.c_contiguous:
+        raise ArgumentTypeError(f"{what} must be a contiguous buffer")
+    return view.tobytes()
+
+
+def check_words(words: Any, mask_len: int, dims: int = 1) -> npt.NDArray[np.uint32]:
+    """A mask buffer as a uint32 view of the same memory.
+
+    Args:
+        words: int32 or uint32 in native byte order, C-contiguous, aligned, writable.
+        mask_len: least number of words (of the last axis).
+        dims: 1 for one mask, 2 for one mask per row.
+
+    Raises:
+        ArgumentTypeError: not such an array, other dtype or number of dimensions.
+        MaskShapeError: too short, not contiguous, misaligned or read-only.
+    """
+    if not isinstance(words, np.ndarray):
+        raise ArgumentTypeError(f"a mask buffer must be a numpy array of int32 or uint32, not {type(words).__name__}")
+    if words.dtype != WORD and words.dtype != SIGNED_WORD:
+        raise ArgumentTypeError(f"a mask buffer must be int32 or uint32 in native byte order, not {words.dtype}")
+    if words.ndim != dims:
+        raise ArgumentTypeError(f"a mask buffer here has {dims} dimension(s), not {words.ndim}")
+    flags = words.flags
+    if not flags.c_contiguous:
+        raise MaskShapeError("the mask buffer is not C-contiguous; pass a contiguous array")
+    if not flags.writeable:
+        raise MaskShapeError("the mask buffer is read-only")
+    if not flags.aligned:
+        raise MaskShapeError("the mask buffer is not aligned to 4 bytes")
+    if words.shape[-1] < mask_len:
+        raise MaskShapeError(f"the mask buffer has {words.shape[-1]} words, at least {mask_len} are needed (mask_len())")
+    view: npt.NDArray[np.uint32] = words.view(WORD)
+    return view
