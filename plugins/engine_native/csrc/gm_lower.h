@@ -1,0 +1,115 @@
+/* gm_lower: from the IR to regular languages and a network of rules with epsilon moves.
+ *
+ * Lexical nodes become GmRe in one pass, children first. Syntactic nodes are built backwards: the state of
+ * (node, what follows it) is interned, so suffixes are shared from the start and a rule of 1,000 optional
+ * parts stays linear. Every rule ends in the one state GM_NFA_END. A heavy node that is wanted with a second
+ * continuation becomes a rule of its own instead of a second copy.
+ *
+ * Ignore: after every terminal, exact token and subgrammar of a scope, and once before its start, stands one
+ * optional exempt terminal I+.
+ *
+ * Counted repeats and any_order become *lazy* rules (GmLazy), whose states are made at run time.
+ *
+ * Owner    everything lives in vectors of GmNfa; it is needed as long as the network makes states.
+ * Threads  used under the owner's lock only.
+ * Source   Woods 1970, Transition network grammars; own.
+ * Tests    differential tests against the oracle. */
+#ifndef GM_LOWER_H
+#define GM_LOWER_H
+
+#include "gm_regex.h"
+#include "gm_view.h"
+
+/* The arrays of glrmask_core.ir.Module. */
+typedef struct GmModule {
+    const int32_t *rows, *args;
+    const uint8_t *blob;
+    const int32_t *rules;
+    uint32_t n_nodes, n_args, n_rules, root;
+    uint64_t n_blob;
+} GmModule;
+
+enum { GM_NFA_END = 0, GM_NFA_DEAD = 1 };
+typedef enum GmEdgeKind { GM_EDGE_TERM, GM_EDGE_EXACT, GM_EDGE_CALL, GM_EDGE_EPS } GmEdgeKind;
+
+typedef struct GmNfaEdge {
+    uint32_t sym; /* TERM: lexer state; EXACT: id set; CALL: rule */
+    uint32_t to;
+    uint32_t next; /* of the same source, or GM_NONE */
+    uint8_t kind;
+} GmNfaEdge;
+
+typedef struct GmNfaState {
+    uint32_t edges; /* first, or GM_NONE */
+    uint8_t alive;  /* the end can be reached */
+    uint8_t moves;  /* ... with at least one symbol on the way */
+    uint8_t ends;   /* ... without any */
+} GmNfaState;
+
+typedef enum GmRuleKind { GM_RULE_PLAIN, GM_RULE_REPEAT, GM_RULE_ANY_ORDER } GmRuleKind;
+typedef struct GmRule {
+    uint8_t kind;
+    uint8_t nullable;
+    uint8_t useful;      /* matches some non-empty text */
+    uint32_t node, ctx;  /* where it came from */
+    uint32_t entry;      /* NFA state; of lazy rules one that approximates it for the analysis */
+    uint32_t lazy;       /* GmLazy, for lazy rules */
+    uint32_t group;      /* left-recursive group, or GM_NONE */
+    uint32_t start;      /* network state, made on first need */
+} GmRule;
+
+typedef struct GmLazy {
+    uint32_t body, separator, extra; /* rules, or GM_NONE */
+    uint32_t low, high;              /* members; GM_INF */
+    uint32_t items, n_items;         /* of ANY_ORDER: first in GmNfa.items */
+} GmLazy;
+
+typedef struct GmItem {
+    uint32_t rule;
+    uint8_t required;
+} GmItem;
+
+typedef struct GmIdSet {
+    const uint32_t *ids;
+    uint32_t n;
+} GmIdSet;
+
+typedef struct GmFrame { /* a node whose state is being built */
+    uint32_t node, cont, ctx, cursor, acc, extra;
+} GmFrame;
+
+typedef struct GmNfa {
+    GmMem *mem;
+    GmArena *arena;
+    GmRegex *rx;
+    GmModule module;
+    uint32_t max_states, max_expansion;
+    GmRe *re;          /* per lexical node */
+    uint32_t *weight;  /* per node: leaves, saturating */
+    uint8_t *nullable; /* per node */
+    uint8_t *expand;   /* per node: a repeat that must not be lazy */
+    GM_VEC(GmNfaState) states;
+    GM_VEC(GmNfaEdge) edges;
+    GM_VEC(GmRule) rules;
+    GM_VEC(GmLazy) lazies;
+    GM_VEC(GmItem) items;
+    GM_VEC(GmIdSet) id_sets;
+    GM_VEC(GmRe) ignores; /* by context: I+, context 0 has none */
+    GM_VEC(GmFrame) frames;
+    GmMap memo;      /* (node, cont, ctx) -> state */
+    GmMap first;     /* (node, ctx) -> first continuation */
+    GmMap rule_of;   /* (node, ctx) -> rule */
+    GmMap set_of;    /* token id node -> id set */
+    uint32_t root;   /* rule */
+    uint32_t max_exact; /* largest exact id + 1 */
+} GmNfa;
+
+GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t max_states,
+                     uint32_t max_expansion, GmError *err);
+void gm_nfa_deinit(GmNfa *nfa);
+/* Build everything reachable from the root. Again after setting bits of `expand`. */
+GmStatus gm_nfa_build(GmNfa *nfa, GmError *err);
+/* A rule's own IR rule number for messages, or GM_NONE. */
+uint32_t gm_nfa_ir_rule(const GmNfa *nfa, uint32_t rule);
+
+#endif

@@ -1,0 +1,769 @@
+#include "gm_network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POSITION_LEFT 0x40000000u /* a position that is a triple, by index into net->positions */
+
+typedef struct PositionNode { /* what net->positions holds */
+    GmPosition p;
+    uint32_t mark; /* number of the closure that saw it last */
+} PositionNode;
+
+static GmStatus position_of(GmNet *net, uint32_t i, uint32_t j, uint32_t s, uint32_t *out, GmError *err)
+{
+    uint64_t hash = gm_mix(gm_mix(gm_pair(i, j)) + s);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&net->position_index, hash, &at)) != GM_NONE) {
+        const GmPosition *p = gm_pool_at(&net->positions, found);
+        if (p->i == i && p->j == j && p->s == s) {
+            *out = found | POSITION_LEFT;
+            return GM_OK;
+        }
+    }
+    void *p;
+    GM_TRY(gm_pool_add(&net->positions, net->mem, &found, &p, err));
+    ((PositionNode *)p)->p = (GmPosition){i, j, s};
+    *out = found | POSITION_LEFT;
+    return gm_index_add(&net->position_index, net->mem, hash, found, err);
+}
+
+/* -- states ----------------------------------------------------------------------------------------- */
+
+static uint64_t state_hash(const GmNetState *s)
+{
+    uint64_t h = gm_hash_words(s->list, s->n, s->kind | (uint64_t)s->phase << 8 | (uint64_t)s->start << 16);
+    return gm_mix(gm_mix(h + gm_pair(s->low, s->high)) + s->rule);
+}
+
+static bool state_equal(const GmNetState *a, const GmNetState *b)
+{
+    return a->kind == b->kind && a->phase == b->phase && a->start == b->start && a->rule == b->rule && a->low == b->low &&
+           a->high == b->high && a->n == b->n && (a->n == 0 || memcmp(a->list, b->list, a->n * sizeof(uint32_t)) == 0);
+}
+
+/* Intern a state; its list is copied. */
+static GmStatus state_of(GmNet *net, const GmNetState *proto, uint32_t *out, GmError *err)
+{
+    uint64_t hash = state_hash(proto);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&net->state_index, hash, &at)) != GM_NONE) {
+        if (state_equal(gm_net_at(net, found), proto)) {
+            *out = found;
+            return GM_OK;
+        }
+    }
+    if (net->states.len >= net->max_states) {
+        return gm_fail_limit(err, "states", "the grammar needs more than %u states (limit \"states\")", net->max_states);
+    }
+    void *p, *list = NULL;
+    if (proto->n > 0) {
+        GM_TRY(gm_arena_alloc(net->arena, proto->n * sizeof(uint32_t), &list, err));
+        memcpy(list, proto->list, proto->n * sizeof(uint32_t));
+    }
+    uint32_t id;
+    GM_TRY(gm_pool_add(&net->states, net->mem, &id, &p, err));
+    GmNetState *state = p;
+    *state = *proto;
+    state->list = list;
+    state->clamp = id;
+    GM_TRY(gm_index_add(&net->state_index, net->mem, hash, id, err));
+    *out = id;
+    return GM_OK;
+}
+
+static GmNetState proto_state(GmNetKind kind)
+{
+    GmNetState s;
+    memset(&s, 0, sizeof s);
+    s.kind = (uint8_t)kind;
+    s.rule = GM_NONE;
+    return s;
+}
+
+/* Can the end of the rule be reached from these positions without a symbol? */
+static bool positions_final(const GmNet *net, const uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] < POSITION_LEFT && net->nfa.states.data[list[i]].ends) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static GmStatus closure(GmNet *net, const uint32_t *list, uint32_t n, bool *final, GmError *err);
+
+/* The state of n positions, sorted and distinct. */
+static GmStatus subset_of(GmNet *net, const uint32_t *list, uint32_t n, bool start, uint32_t *out, GmError *err)
+{
+    GmNetState proto = proto_state(GM_NET_SUBSET);
+    proto.list = list;
+    proto.n = n;
+    proto.start = start;
+    uint32_t before = net->states.len;
+    GM_TRY(state_of(net, &proto, out, err));
+    if (net->states.len == before || start) {
+        return GM_OK;
+    }
+    GmNetState *state = gm_pool_at(&net->states, *out);
+    bool final = positions_final(net, state->list, n);
+    bool left = n > 0 && state->list[n - 1] >= POSITION_LEFT;
+    if (!final && left) {
+        GM_TRY(closure(net, state->list, n, &final, err));
+    }
+    state->final = final;
+    return GM_OK;
+}
+
+static GmStatus repeat_state(GmNet *net, uint32_t rule, uint32_t phase, uint32_t low, uint32_t high, bool start,
+                             uint32_t *out, GmError *err)
+{
+    const GmLazy *lazy = &net->nfa.lazies.data[net->nfa.rules.data[rule].lazy];
+    bool boundary = phase == 1 || (lazy->separator == GM_NONE && !start);
+    if (boundary && high == 0) {
+        *out = GM_NET_END;
+        return GM_OK;
+    }
+    GmNetState proto = proto_state(GM_NET_REPEAT);
+    proto.rule = rule;
+    proto.phase = (uint8_t)phase;
+    proto.low = low;
+    proto.high = high;
+    proto.start = start;
+    proto.final = boundary && low == 0;
+    GM_TRY(state_of(net, &proto, out, err));
+    if (low > net->horizon + 1 || (high != GM_INF && high > net->horizon)) {
+        uint32_t clamp;
+        GM_TRY(repeat_state(net, rule, phase, low > net->horizon ? net->horizon + 1 : low,
+                            high > net->horizon ? GM_INF : high, start, &clamp, err));
+        ((GmNetState *)gm_pool_at(&net->states, *out))->clamp = clamp;
+    }
+    return GM_OK;
+}
+
+static bool order_has(const uint32_t *bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
+
+typedef struct OrderFacts {
+    uint32_t required; /* not seen yet */
+    bool slack;        /* one more optional member fits */
+    bool more;         /* some member may come */
+} OrderFacts;
+
+static OrderFacts order_facts(const GmNet *net, uint32_t rule, const uint32_t *bits, uint32_t count)
+{
+    const GmNfa *nfa = &net->nfa;
+    const GmLazy *lazy = &nfa->lazies.data[nfa->rules.data[rule].lazy];
+    OrderFacts f = {0, false, false};
+    bool optional = lazy->extra != GM_NONE && nfa->rules.data[lazy->extra].useful;
+    for (uint32_t i = 0; i < lazy->n_items; i++) {
+        const GmItem *item = &nfa->items.data[lazy->items + i];
+        if (!order_has(bits, i)) {
+            f.required += item->required;
+            optional = optional || (!item->required && nfa->rules.data[item->rule].useful);
+        }
+    }
+    f.slack = lazy->high == GM_INF || (uint64_t)count + f.required < lazy->high;
+    f.more = f.required > 0 || (optional && f.slack);
+    return f;
+}
+
+/* Phases: 0 a member may come first, 1 after a member, 2 a member must come. */
+static GmStatus order_state(GmNet *net, uint32_t rule, uint32_t phase, const uint32_t *bits, uint32_t count, bool start,
+                            uint32_t *out, GmError *err)
+{
+    const GmLazy *lazy = &net->nfa.lazies.data[net->nfa.rules.data[rule].lazy];
+    if (lazy->high == GM_INF && count > lazy->low) {
+        count = lazy->low;
+    }
+    OrderFacts facts = order_facts(net, rule, bits, count);
+    GmNetState proto = proto_state(GM_NET_ORDER);
+    proto.final = phase == 1 && facts.required == 0 && count >= lazy->low;
+    if (phase == 1 && proto.final && !facts.more) {
+        *out = GM_NET_END;
+        return GM_OK;
+    }
+    proto.rule = rule;
+    proto.phase = (uint8_t)phase;
+    proto.start = start;
+    proto.low = count;
+    proto.list = bits;
+    proto.n = (lazy->n_items + 31) / 32;
+    return state_of(net, &proto, out, err);
+}
+
+/* The state in which a rule starts; never final, since a rule matches non-empty text only. */
+static GmStatus rule_start(GmNet *net, uint32_t rule, uint32_t *out, GmError *err)
+{
+    GmRule *r = &net->nfa.rules.data[rule];
+    if (r->start != GM_NONE) {
+        *out = r->start;
+        return GM_OK;
+    }
+    if (r->kind == GM_RULE_REPEAT) {
+        const GmLazy *lazy = &net->nfa.lazies.data[r->lazy];
+        GM_TRY(repeat_state(net, rule, 0, lazy->low, lazy->high, true, out, err));
+    } else if (r->kind == GM_RULE_ANY_ORDER) {
+        void *bits;
+        uint32_t n = net->nfa.lazies.data[r->lazy].n_items;
+        GM_TRY(gm_arena_zeroed(net->arena, (n + 31) / 32 + 1, sizeof(uint32_t), &bits, err));
+        GM_TRY(order_state(net, rule, 0, bits, 0, true, out, err));
+    } else if (r->group != GM_NONE) {
+        GmNetState proto = proto_state(GM_NET_SUBSET);
+        proto.start = 1;
+        proto.rule = rule;
+        GM_TRY(state_of(net, &proto, out, err));
+    } else {
+        GM_TRY(subset_of(net, &r->entry, 1, true, out, err));
+    }
+    net->nfa.rules.data[rule].start = *out;
+    return GM_OK;
+}
+
+/* -- closures --------------------------------------------------------------------------------------- */
+
+static bool edge_skips(const GmNfa *nfa, const GmNfaEdge *e)
+{
+    return e->kind == GM_EDGE_EPS || (e->kind == GM_EDGE_CALL && nfa->rules.data[e->sym].nullable);
+}
+
+static bool edge_consumes(const GmNfa *nfa, const GmNfaEdge *e)
+{
+    return e->kind != GM_EDGE_EPS && nfa->states.data[e->to].alive &&
+           (e->kind != GM_EDGE_CALL || nfa->rules.data[e->sym].useful);
+}
+
+static bool same_group(const GmNfa *nfa, uint32_t a, uint32_t b)
+{
+    return nfa->rules.data[a].group != GM_NONE && nfa->rules.data[a].group == nfa->rules.data[b].group;
+}
+
+/* NFA states reachable without a symbol from net->todo, into net->found. */
+static GmStatus plain_closure(GmNet *net, uint32_t s, GmError *err)
+{
+    const GmNfa *nfa = &net->nfa;
+    net->todo.len = 0;
+    if (net->seen[s] == net->seen_no) {
+        return GM_OK;
+    }
+    net->seen[s] = net->seen_no;
+    GM_PUSH(net->mem, net->todo, s);
+    while (net->todo.len > 0) {
+        s = net->todo.data[--net->todo.len];
+        GM_PUSH(net->mem, net->found, s);
+        for (uint32_t e = nfa->states.data[s].edges; e != GM_NONE; e = nfa->edges.data[e].next) {
+            const GmNfaEdge *edge = &nfa->edges.data[e];
+            if (edge_skips(nfa, edge) && net->seen[edge->to] != net->seen_no && nfa->states.data[edge->to].alive) {
+                net->seen[edge->to] = net->seen_no;
+                GM_PUSH(net->mem, net->todo, edge->to);
+            }
+        }
+    }
+    return GM_OK;
+}
+
+static GmStatus left_push(GmNet *net, uint32_t i, uint32_t j, uint32_t s, GmError *err)
+{
+    uint32_t position;
+    if (!net->nfa.states.data[s].alive) {
+        return GM_OK;
+    }
+    GM_TRY(position_of(net, i, j, s, &position, err));
+    PositionNode *node = gm_pool_at(&net->positions, position & ~POSITION_LEFT);
+    if (node->mark != net->seen_no) {
+        node->mark = net->seen_no;
+        GM_PUSH(net->mem, net->todo, position);
+    }
+    return GM_OK;
+}
+
+/* Sort the edges that the rules of each group may start with: calls of the group itself, over which a
+ * completed left corner climbs, and all others, with which a left corner begins. */
+static GmStatus prepare_groups(GmNet *net, GmError *err)
+{
+    const GmNfa *nfa = &net->nfa;
+    for (uint32_t g = 0; g + 1 < net->groups.off.len; g++) {
+        GM_PUSH(net->mem, net->climb_off, net->climbs.len);
+        GM_PUSH(net->mem, net->seed_off, net->seeds.len);
+        for (uint32_t k = net->groups.off.data[g]; k < net->groups.off.data[g + 1]; k++) {
+            uint32_t m = net->groups.member.data[k];
+            net->found.len = 0;
+            net->seen_no++;
+            GM_TRY(plain_closure(net, nfa->rules.data[m].entry, err));
+            for (uint32_t f = 0; f < net->found.len; f++) {
+                for (uint32_t e = nfa->states.data[net->found.data[f]].edges; e != GM_NONE; e = nfa->edges.data[e].next) {
+                    const GmNfaEdge *edge = &nfa->edges.data[e];
+                    if (!edge_consumes(nfa, edge)) {
+                        continue;
+                    }
+                    GmSeed seed = {edge->kind, edge->sym, m, edge->to};
+                    if (edge->kind == GM_EDGE_CALL && same_group(nfa, edge->sym, m)) {
+                        GM_PUSH(net->mem, net->climbs, seed);
+                    } else {
+                        GM_PUSH(net->mem, net->seeds, seed);
+                    }
+                }
+            }
+        }
+    }
+    GM_PUSH(net->mem, net->climb_off, net->climbs.len);
+    GM_PUSH(net->mem, net->seed_off, net->seeds.len);
+    return GM_OK;
+}
+
+/* Positions reachable without a symbol from the triple; *final when rule i completes. */
+static GmStatus left_closure(GmNet *net, uint32_t position, bool *final, GmError *err)
+{
+    const GmNfa *nfa = &net->nfa;
+    GmPosition p = ((PositionNode *)gm_pool_at(&net->positions, position & ~POSITION_LEFT))->p;
+    uint32_t group = nfa->rules.data[p.i].group;
+    net->todo.len = 0;
+    GM_TRY(left_push(net, p.i, p.j, p.s, err));
+    while (net->todo.len > 0) {
+        position = net->todo.data[--net->todo.len];
+        GM_PUSH(net->mem, net->found, position);
+        p = ((PositionNode *)gm_pool_at(&net->positions, position & ~POSITION_LEFT))->p;
+        for (uint32_t e = nfa->states.data[p.s].edges; e != GM_NONE; e = nfa->edges.data[e].next) {
+            const GmNfaEdge *edge = &nfa->edges.data[e];
+            if (edge_skips(nfa, edge)) {
+                GM_TRY(left_push(net, p.i, p.j, edge->to, err));
+            }
+        }
+        if (p.s != GM_NFA_END) {
+            continue;
+        }
+        *final = *final || p.j == p.i;
+        for (uint32_t c = net->climb_off.data[group]; c < net->climb_off.data[group + 1]; c++) {
+            const GmSeed climb = net->climbs.data[c];
+            if (climb.sym == p.j) {
+                GM_TRY(left_push(net, p.i, climb.m, climb.to, err));
+            }
+        }
+    }
+    return GM_OK;
+}
+
+static GmStatus closure(GmNet *net, const uint32_t *list, uint32_t n, bool *final, GmError *err)
+{
+    net->found.len = 0;
+    net->seen_no++;
+    *final = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] < POSITION_LEFT) {
+            GM_TRY(plain_closure(net, list[i], err));
+        } else {
+            GM_TRY(left_closure(net, list[i], final, err));
+        }
+    }
+    return GM_OK;
+}
+
+/* -- edges -------------------------------------------------------------------------------------------- */
+
+static int compare_edges(const void *x, const void *y)
+{
+    const GmNetEdge *a = x, *b = y;
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    if (a->sym != b->sym) {
+        return a->sym < b->sym ? -1 : 1;
+    }
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static GmStatus publish(GmNet *net, uint32_t state, GmNetEdge *e, uint32_t n, const GmNetEdges **out, GmError *err)
+{
+    void *p;
+    GM_TRY(gm_arena_alloc(net->arena, sizeof(GmNetEdges) + n * sizeof(GmNetEdge), &p, err));
+    GmNetEdges *edges = p;
+    edges->n = n;
+    if (n > 0) {
+        qsort(e, n, sizeof *e, compare_edges);
+        memcpy(edges->e, e, n * sizeof *e);
+    }
+    gm_store(&((GmNetState *)gm_pool_at(&net->states, state))->edges, edges);
+    *out = edges;
+    return GM_OK;
+}
+
+static GmStatus add_raw(GmNet *net, uint32_t kind, uint32_t sym, uint32_t to, GmError *err)
+{
+    GM_PUSH(net->mem, net->raw, ((GmNetEdge){kind, sym, to}));
+    return GM_OK;
+}
+
+/* Edges of the positions in net->found into net->raw; `to` is a position, the symbol of a call its rule. */
+static GmStatus raw_edges(GmNet *net, GmError *err)
+{
+    const GmNfa *nfa = &net->nfa;
+    for (uint32_t f = 0; f < net->found.len; f++) {
+        uint32_t position = net->found.data[f], s = position;
+        GmPosition p = {0, 0, 0};
+        if (position >= POSITION_LEFT) {
+            p = ((PositionNode *)gm_pool_at(&net->positions, position & ~POSITION_LEFT))->p;
+            s = p.s;
+        }
+        for (uint32_t e = nfa->states.data[s].edges; e != GM_NONE; e = nfa->edges.data[e].next) {
+            const GmNfaEdge *edge = &nfa->edges.data[e];
+            uint32_t to = edge->to;
+            if (!edge_consumes(nfa, edge)) {
+                continue;
+            }
+            if (position >= POSITION_LEFT) {
+                GM_TRY(position_of(net, p.i, p.j, to, &to, err));
+            }
+            GM_TRY(add_raw(net, edge->kind, edge->sym, to, err));
+        }
+    }
+    return GM_OK;
+}
+
+static GmStatus subset_edges(GmNet *net, uint32_t id, const GmNetEdges **out, GmError *err)
+{
+    GmNetState *state = gm_pool_at(&net->states, id);
+    net->raw.len = 0;
+    if (state->rule != GM_NONE) { /* the start of a left-recursive rule */
+        uint32_t group = net->nfa.rules.data[state->rule].group;
+        for (uint32_t k = net->seed_off.data[group]; k < net->seed_off.data[group + 1]; k++) {
+            const GmSeed seed = net->seeds.data[k];
+            uint32_t to;
+            GM_TRY(position_of(net, state->rule, seed.m, seed.to, &to, err));
+            GM_TRY(add_raw(net, seed.kind, seed.sym, to, err));
+        }
+    } else {
+        bool final;
+        GM_TRY(closure(net, state->list, state->n, &final, err));
+        GM_TRY(raw_edges(net, err));
+    }
+    GmNetEdge *raw = net->raw.data;
+    uint32_t n = net->raw.len, kept = 0;
+    if (n > 1) {
+        qsort(raw, n, sizeof *raw, compare_edges);
+    }
+    for (uint32_t i = 0; i < n;) {
+        net->targets.len = 0;
+        uint32_t j = i;
+        for (; j < n && raw[j].kind == raw[i].kind && raw[j].sym == raw[i].sym; j++) {
+            if (net->targets.len == 0 || net->targets.data[net->targets.len - 1] != raw[j].to) {
+                GM_PUSH(net->mem, net->targets, raw[j].to);
+            }
+        }
+        GmNetEdge made = raw[i];
+        /* subset_of may run a closure, which does not touch net->raw. */
+        GM_TRY(subset_of(net, net->targets.data, net->targets.len, false, &made.to, err));
+        if (made.kind == GM_EDGE_CALL) {
+            GM_TRY(rule_start(net, made.sym, &made.sym, err));
+        }
+        raw[kept++] = made;
+        i = j;
+    }
+    return publish(net, id, raw, kept, out, err);
+}
+
+static GmStatus add_call(GmNet *net, uint32_t rule, uint32_t to, GmError *err)
+{
+    uint32_t start;
+    GM_TRY(rule_start(net, rule, &start, err));
+    return add_raw(net, GM_EDGE_CALL, start, to, err);
+}
+
+static GmStatus repeat_edges(GmNet *net, uint32_t id, const GmNetEdges **out, GmError *err)
+{
+    const GmNetState s = *gm_net_at(net, id);
+    const GmLazy lazy = net->nfa.lazies.data[net->nfa.rules.data[s.rule].lazy];
+    uint32_t to, fewer = s.low > 0 ? s.low - 1 : 0, left = s.high == GM_INF ? GM_INF : s.high - 1;
+    net->raw.len = 0;
+    if (s.high > 0 && s.phase == 1) {
+        if (net->nfa.rules.data[lazy.separator].useful) {
+            GM_TRY(repeat_state(net, s.rule, 2, s.low, s.high, false, &to, err));
+            GM_TRY(add_call(net, lazy.separator, to, err));
+        }
+    } else if (s.high > 0 && net->nfa.rules.data[lazy.body].useful) {
+        GM_TRY(repeat_state(net, s.rule, lazy.separator == GM_NONE ? 0 : 1, fewer, left, false, &to, err));
+        GM_TRY(add_call(net, lazy.body, to, err));
+    }
+    return publish(net, id, net->raw.data, net->raw.len, out, err);
+}
+
+static GmStatus order_edges(GmNet *net, uint32_t id, const GmNetEdges **out, GmError *err)
+{
+    const GmNetState s = *gm_net_at(net, id);
+    const GmNfa *nfa = &net->nfa;
+    const GmLazy lazy = nfa->lazies.data[nfa->rules.data[s.rule].lazy];
+    OrderFacts facts = order_facts(net, s.rule, s.list, s.low);
+    uint32_t to;
+    net->raw.len = 0;
+    if (s.phase == 1 && lazy.separator != GM_NONE) {
+        if (facts.more && nfa->rules.data[lazy.separator].useful) {
+            GM_TRY(order_state(net, s.rule, 2, s.list, s.low, false, &to, err));
+            GM_TRY(add_call(net, lazy.separator, to, err));
+        }
+        return publish(net, id, net->raw.data, net->raw.len, out, err);
+    }
+    void *p;
+    GM_TRY(gm_arena_zeroed(net->arena, s.n + 1u, sizeof(uint32_t), &p, err));
+    uint32_t *bits = p;
+    memcpy(bits, s.list, s.n * sizeof(uint32_t));
+    for (uint32_t i = 0; i < lazy.n_items; i++) {
+        GmItem item = nfa->items.data[lazy.items + i];
+        if (order_has(bits, i) || !nfa->rules.data[item.rule].useful || (!item.required && !facts.slack)) {
+            continue;
+        }
+        bits[i >> 5] |= (uint32_t)1 << (i & 31);
+        GM_TRY(order_state(net, s.rule, 1, bits, s.low + 1, false, &to, err));
+        bits[i >> 5] &= ~((uint32_t)1 << (i & 31));
+        GM_TRY(add_call(net, item.rule, to, err));
+    }
+    if (lazy.extra != GM_NONE && nfa->rules.data[lazy.extra].useful && facts.slack) {
+        GM_TRY(order_state(net, s.rule, 1, bits, s.low + 1, false, &to, err));
+        GM_TRY(add_call(net, lazy.extra, to, err));
+    }
+    return publish(net, id, net->raw.data, net->raw.len, out, err);
+}
+
+GmStatus gm_net_edges(GmNet *net, uint32_t state, const GmNetEdges **out, GmError *err)
+{
+    *out = gm_net_find(net, state);
+    if (*out != NULL) {
+        return GM_OK;
+    }
+    switch ((GmNetKind)gm_net_at(net, state)->kind) {
+    case GM_NET_REPEAT:
+        return repeat_edges(net, state, out, err);
+    case GM_NET_ORDER:
+        return order_edges(net, state, out, err);
+    default:
+        return subset_edges(net, state, out, err);
+    }
+}
+
+/* -- all states at once ------------------------------------------------------------------------------- */
+
+/* Minimise: blocks of states that no text tells apart, refined until nothing splits. Lazy states are blocks
+ * of their own. Then edges and starts are redirected to the first state of each block. */
+static GmStatus merge_equal(GmNet *net, const uint32_t *list, uint32_t n, GmArena *scratch, GmError *err)
+{
+    uint32_t n_states = net->states.len, count = 0, before;
+    void *p;
+    GM_TRY(gm_arena_zeroed(scratch, n_states, sizeof(uint32_t), &p, err));
+    uint32_t *block = p;
+    GM_TRY(gm_arena_zeroed(scratch, n, sizeof(uint32_t), &p, err));
+    uint32_t *fresh = p;
+    GM_TRY(gm_arena_zeroed(scratch, n, sizeof(Hash128), &p, err));
+    Hash128 *sign = p;
+    for (uint32_t i = 0; i < n; i++) {
+        const GmNetState *s = gm_net_at(net, list[i]);
+        block[list[i]] = s->kind == GM_NET_SUBSET ? s->final : list[i] + 2;
+    }
+    GmIndex index = {NULL, 0, 0};
+    GmStatus status = GM_OK;
+    do {
+        before = count;
+        count = 0;
+        gm_index_clear(&index);
+        for (uint32_t i = 0; i < n && status == GM_OK; i++) {
+            const GmNetEdges *edges = gm_net_find(net, list[i]);
+            bool lazy = gm_net_at(net, list[i])->kind != GM_NET_SUBSET;
+            Hash128 sum = {0, 0};
+            for (uint32_t e = 0; !lazy && e < edges->n; e++) {
+                GmNetEdge edge = edges->e[e];
+                uint32_t sym = edge.kind == GM_EDGE_CALL ? block[edge.sym] : edge.sym;
+                sum = gm_hash_sum(sum, gm_hash_join(gm_hash_join((Hash128){edge.kind, 5}, gm_pair(sym, block[edge.to])), 1));
+            }
+            sign[i] = gm_hash_join(gm_hash_join2((Hash128){23, 29}, sum), block[list[i]]);
+            uint32_t at = (uint32_t)(sign[i].a >> 32), found;
+            while ((found = gm_index_next(&index, sign[i].a, &at)) != GM_NONE &&
+                   (sign[found].a != sign[i].a || sign[found].b != sign[i].b)) {
+            }
+            if (found == GM_NONE) {
+                fresh[i] = count++;
+                status = gm_index_add(&index, net->mem, sign[i].a, i, err);
+            } else {
+                fresh[i] = fresh[found];
+            }
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            block[list[i]] = fresh[i];
+        }
+    } while (status == GM_OK && count != before);
+    gm_index_deinit(&index, net->mem);
+    GM_TRY(status);
+    GM_TRY(gm_arena_zeroed(scratch, count, sizeof(uint32_t), &p, err));
+    uint32_t *first = p;
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t *f = &first[block[list[i]]];
+        *f = *f == 0 || list[i] < *f - 1 ? list[i] + 1 : *f;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        GmNetEdges *edges = (GmNetEdges *)(uintptr_t)gm_net_find(net, list[i]); /* nobody reads yet */
+        uint32_t kept = 0;
+        for (uint32_t e = 0; edges != NULL && e < edges->n; e++) {
+            GmNetEdge edge = edges->e[e];
+            edge.to = first[block[edge.to]] - 1;
+            edge.sym = edge.kind == GM_EDGE_CALL ? first[block[edge.sym]] - 1 : edge.sym;
+            uint32_t k = 0;
+            while (k < kept && compare_edges(&edges->e[k], &edge) != 0) {
+                k++;
+            }
+            edges->e[kept] = edge;
+            kept += k == kept;
+        }
+        if (edges != NULL) {
+            edges->n = kept;
+        }
+    }
+    for (uint32_t r = 0; r < net->nfa.rules.len; r++) {
+        uint32_t *start = &net->nfa.rules.data[r].start;
+        if (*start != GM_NONE) {
+            *start = first[block[*start]] - 1;
+        }
+    }
+    net->root = net->root == GM_NONE ? GM_NONE : first[block[net->root]] - 1;
+    return GM_OK;
+}
+
+GmStatus gm_net_close(GmNet *net, uint32_t max_edges, GmError *err)
+{
+    if (net->root == GM_NONE) {
+        return GM_OK;
+    }
+    GmArena scratch;
+    gm_arena_init(&scratch, net->mem);
+    GM_VEC(uint32_t) order = {NULL, 0, 0};
+    GM_VEC(uint8_t) reached = {NULL, 0, 0};
+    uint32_t edges_made = 0;
+    GmStatus status = gm_vec_reserve(net->mem, (void **)&order.data, &order.cap, 64, sizeof(uint32_t), err);
+    if (status == GM_OK) {
+        order.data[order.len++] = GM_NET_END; /* so that states equal to the end become the end */
+        if (net->root != GM_NET_END) {
+            order.data[order.len++] = net->root;
+        }
+    }
+    for (uint32_t i = 0; status == GM_OK && i < order.len && edges_made <= max_edges; i++) {
+        uint32_t id = order.data[i];
+        const GmNetEdges *edges = NULL;
+        uint32_t extra[3] = {GM_NONE, GM_NONE, GM_NONE}, n_extra = 0;
+        const GmNetState *s = gm_net_at(net, id);
+        GM_VEC(uint32_t) next = {NULL, 0, 0};
+        if (s->kind == GM_NET_SUBSET) {
+            status = gm_net_edges(net, id, &edges, err);
+        } else { /* what a lazy state may call, without going through its counts */
+            const GmLazy lazy = net->nfa.lazies.data[net->nfa.rules.data[s->rule].lazy];
+            uint32_t rules[3] = {lazy.body, lazy.separator, lazy.extra};
+            for (uint32_t k = 0; k < 3 && status == GM_OK; k++) {
+                if (rules[k] != GM_NONE && net->nfa.rules.data[rules[k]].useful) {
+                    status = rule_start(net, rules[k], &extra[n_extra++], err);
+                }
+            }
+            for (uint32_t k = 0; k < lazy.n_items && status == GM_OK; k++) {
+                uint32_t rule = net->nfa.items.data[lazy.items + k].rule, start = GM_NONE;
+                if (net->nfa.rules.data[rule].useful) {
+                    status = rule_start(net, rule, &start, err);
+                }
+                if (status == GM_OK && start != GM_NONE) {
+                    status = gm_vec_reserve(net->mem, (void **)&next.data, &next.cap, next.len + 1u, sizeof(uint32_t), err);
+                    if (status == GM_OK) {
+                        next.data[next.len++] = start;
+                    }
+                }
+            }
+        }
+        uint32_t n = edges != NULL ? edges->n : 0;
+        edges_made += n + 1;
+        if (status == GM_OK) {
+            status = gm_vec_reserve(net->mem, (void **)&reached.data, &reached.cap, net->states.len, 1, err);
+        }
+        if (status == GM_OK) {
+            memset(reached.data + reached.len, 0, net->states.len - reached.len);
+            reached.len = net->states.len;
+            reached.data[GM_NET_END] = reached.data[net->root] = 1;
+            status = gm_vec_reserve(net->mem, (void **)&order.data, &order.cap,
+                                    (size_t)order.len + 2 * (size_t)n + n_extra + next.len, sizeof(uint32_t), err);
+        }
+        for (uint32_t k = 0; status == GM_OK && k < 2 * n + n_extra + next.len; k++) {
+            uint32_t t = k < 2 * n ? (k % 2 == 0 ? edges->e[k / 2].to
+                                                 : edges->e[k / 2].kind == GM_EDGE_CALL ? edges->e[k / 2].sym : id)
+                         : k < 2 * n + n_extra ? extra[k - 2 * n] : next.data[k - 2 * n - n_extra];
+            if (!reached.data[t]) {
+                reached.data[t] = 1;
+                order.data[order.len++] = t;
+            }
+        }
+        GM_VEC_FREE(net->mem, next);
+    }
+    if (status == GM_OK && edges_made <= max_edges) {
+        status = merge_equal(net, order.data, order.len, &scratch, err);
+    }
+    GM_VEC_FREE(net->mem, order);
+    GM_VEC_FREE(net->mem, reached);
+    gm_arena_deinit(&scratch);
+    return status;
+}
+
+/* -- outside -------------------------------------------------------------------------------------------- */
+
+GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t horizon,
+                      uint32_t max_states, uint32_t max_expansion, GmError *err)
+{
+    memset(net, 0, sizeof *net);
+    net->mem = mem;
+    net->arena = arena;
+    net->horizon = horizon;
+    net->max_states = max_states;
+    gm_pool_init(&net->states, sizeof(GmNetState));
+    gm_pool_init(&net->positions, sizeof(PositionNode));
+    GM_TRY(gm_nfa_init(&net->nfa, mem, arena, rx, module, max_states, max_expansion, err));
+    for (;;) {
+        GM_TRY(gm_nfa_build(&net->nfa, err));
+        GM_TRY(gm_analyse(&net->nfa, &net->groups, err));
+        uint32_t node = gm_analyse_lazy_in_group(&net->nfa, &net->groups);
+        if (node == GM_NONE) {
+            break;
+        }
+        if (net->nfa.expand[node] || module->rows[4 * (size_t)node] == 26) {
+            GmStatus status = gm_fail(err, GM_ARG, "a free-order group is left-recursive through one of its own items");
+            if (err != NULL) {
+                err->detail = (int32_t)node;
+            }
+            return status;
+        }
+        net->nfa.expand[node] = 1; /* left-recursive through its own body: written out instead */
+    }
+    void *p;
+    GM_TRY(gm_arena_zeroed(arena, net->nfa.states.len, sizeof(uint32_t), &p, err));
+    net->seen = p;
+    GM_TRY(prepare_groups(net, err));
+    uint32_t end, position = GM_NFA_END;
+    GM_TRY(subset_of(net, &position, 1, false, &end, err));
+    GM_CHECK(end == GM_NET_END, err);
+    net->has_exact = net->nfa.id_sets.len > 0;
+    const GmRule *root = &net->nfa.rules.data[net->nfa.root];
+    net->root_nullable = root->nullable;
+    net->root = GM_NONE;
+    if (root->useful) {
+        GM_TRY(rule_start(net, net->nfa.root, &net->root, err));
+    } else if (!root->nullable) {
+        return gm_fail(err, GM_ARG, "the language is empty: no text can complete the start rule");
+    }
+    return net->groups.member.len > 0 ? gm_net_close(net, 200000, err) : GM_OK;
+}
+
+void gm_net_deinit(GmNet *net)
+{
+    gm_nfa_deinit(&net->nfa);
+    gm_pool_deinit(&net->states, net->mem);
+    gm_pool_deinit(&net->positions, net->mem);
+    gm_index_deinit(&net->state_index, net->mem);
+    gm_index_deinit(&net->position_index, net->mem);
+    GM_VEC_FREE(net->mem, net->groups.member);
+    GM_VEC_FREE(net->mem, net->groups.off);
+    GM_VEC_FREE(net->mem, net->climbs);
+    GM_VEC_FREE(net->mem, net->climb_off);
+    GM_VEC_FREE(net->mem, net->seeds);
+    GM_VEC_FREE(net->mem, net->seed_off);
+    GM_VEC_FREE(net->mem, net->todo);
+    GM_VEC_FREE(net->mem, net->found);
+    GM_VEC_FREE(net->mem, net->raw);
+    GM_VEC_FREE(net->mem, net->targets);
+}

@@ -1,0 +1,539 @@
+#include "gm_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BASE_INTERNED = 1024 }; /* larger bases are rarely equal and cost more to hash than to keep twice */
+
+GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmError *err)
+{
+    memset(vs, 0, sizeof *vs);
+    vs->mem = mem;
+    vs->arena = arena;
+    vs->rx = rx;
+    vs->trie = trie;
+    gm_pool_init(&vs->bases, sizeof(GmBase));
+    gm_pool_init(&vs->views, sizeof(GmView));
+    gm_pool_init(&vs->steps, sizeof(GmStep));
+    gm_map_init(&vs->step_map);
+    gm_map_init(&vs->bite_map);
+    gm_map_init(&vs->whole_map);
+    uint32_t id;
+    void *p;
+    GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_EMPTY */
+    uint32_t n = 0;
+    for (uint32_t c = 1; c < trie->nodes[0].end; c = trie->nodes[c].end) {
+        n++;
+    }
+    GM_TRY(gm_pool_add(&vs->bases, mem, &id, &p, err)); /* GM_BASE_ROOT */
+    GmBase *root = p;
+    GM_TRY(gm_arena_alloc(arena, n * sizeof(GmEntry), &p, err));
+    GmEntry *entries = p;
+    GM_TRY(gm_arena_alloc(arena, n * sizeof(GmBucket), &p, err));
+    GmBucket *buckets = p;
+    uint32_t i = 0;
+    for (uint32_t c = 1; c < trie->nodes[0].end; c = trie->nodes[c].end, i++) {
+        entries[i] = (GmEntry){c, GM_RE_EMPTY};
+        buckets[i] = (GmBucket){i, i + 1, trie->nodes[c].byte};
+    }
+    *root = (GmBase){entries, buckets, n, n};
+    GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_ROOT */
+    GmView *view = p;
+    void *list;
+    GM_TRY(gm_arena_zeroed(arena, 1, sizeof(uint32_t), &list, err));
+    view->bases = list;
+    view->n = 1;
+    uint64_t hash = gm_hash_words(view->bases, 1, 3);
+    return gm_index_add(&vs->view_index, mem, hash, GM_VIEW_ROOT, err);
+}
+
+void gm_views_deinit(GmViews *vs)
+{
+    gm_pool_deinit(&vs->bases, vs->mem);
+    gm_pool_deinit(&vs->views, vs->mem);
+    gm_pool_deinit(&vs->steps, vs->mem);
+    gm_index_deinit(&vs->base_index, vs->mem);
+    gm_index_deinit(&vs->view_index, vs->mem);
+    gm_map_deinit(&vs->step_map, vs->mem);
+    gm_map_deinit(&vs->bite_map, vs->mem);
+    gm_map_deinit(&vs->whole_map, vs->mem);
+    GM_VEC_FREE(vs->mem, vs->open);
+    GM_VEC_FREE(vs->mem, vs->open_bites);
+    GM_VEC_FREE(vs->mem, vs->ranges);
+    GM_VEC_FREE(vs->mem, vs->after);
+}
+
+/* -- debts ---------------------------------------------------------------------------------------- */
+
+/* The debt after one more byte; *violated when the owed terminal matches after all. */
+static GmStatus debt_step(GmViews *vs, GmRe debt, uint8_t byte, GmRe *out, bool *violated, GmError *err)
+{
+    uint32_t entry;
+    GM_TRY(gm_re_deriv(vs->rx, debt, byte, &entry, err));
+    *violated = (entry & GM_RE_NULLABLE) != 0;
+    *out = GM_RE_ID(entry);
+    return GM_OK;
+}
+
+/* Can a token that extends `node` violate the debt? If not, the view forgets it. */
+static GmStatus debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmError *err)
+{
+    const GmTrieNode *nodes = vs->trie->nodes;
+    if (debt == GM_RE_EMPTY || nodes[node].end == node + 1) {
+        *out = false;
+        return GM_OK;
+    }
+    uint32_t known = gm_map_get(&vs->bite_map, gm_pair(node, debt));
+    if (known != GM_NONE) {
+        *out = known != 0;
+        return GM_OK;
+    }
+    bool bites = false;
+    uint32_t base = vs->open_bites.len;
+    GM_PUSH(vs->mem, vs->open_bites, ((GmOpen){NULL, nodes[node].end, GM_RE_EMPTY, debt}));
+    for (uint32_t c = node + 1; c < nodes[node].end && !bites;) {
+        while (c >= vs->open_bites.data[vs->open_bites.len - 1].end) {
+            vs->open_bites.len--;
+        }
+        GmRe rest;
+        GM_TRY(debt_step(vs, vs->open_bites.data[vs->open_bites.len - 1].debt, nodes[c].byte, &rest, &bites, err));
+        if (rest == GM_RE_EMPTY) {
+            c = nodes[c].end;
+            continue;
+        }
+        GM_PUSH(vs->mem, vs->open_bites, ((GmOpen){NULL, nodes[c].end, GM_RE_EMPTY, rest}));
+        c++;
+    }
+    vs->open_bites.len = base;
+    GM_TRY(gm_map_put(&vs->bite_map, vs->mem, gm_pair(node, debt), bites, err));
+    *out = bites;
+    return GM_OK;
+}
+
+/* Append the entries below a trie node: each child byte is judged against the debt at once, so nearly every
+ * entry owes nothing and an entry that cannot go on is not there at all. */
+static GmStatus entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err)
+{
+    const GmTrieNode *nodes = vs->trie->nodes;
+    for (uint32_t c = node + 1; c < nodes[node].end; c = nodes[c].end) {
+        GmRe rest = GM_RE_EMPTY;
+        if (debt != GM_RE_EMPTY) {
+            bool violated, bites;
+            GM_TRY(debt_step(vs, debt, nodes[c].byte, &rest, &violated, err));
+            if (violated) {
+                continue;
+            }
+            GM_TRY(debt_bites(vs, c, rest, &bites, err));
+            rest = bites ? rest : GM_RE_EMPTY;
+        }
+        GM_PUSH(vs->mem, vs->after, ((GmEntry){c, rest}));
+    }
+    return GM_OK;
+}
+
+/* -- bases and views ------------------------------------------------------------------------------- */
+
+static int compare_entries(const void *x, const void *y)
+{
+    const GmEntry *a = x, *b = y;
+    if (a->node != b->node) {
+        return a->node < b->node ? -1 : 1;
+    }
+    return a->debt < b->debt ? -1 : a->debt > b->debt;
+}
+
+/* Of two entries with one node the one that owes a superset adds nothing. Entries are sorted by node. */
+static uint32_t drop_covered(const GmRegex *rx, GmEntry *e, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n;) {
+        uint32_t j = i;
+        while (j < n && e[j].node == e[i].node) {
+            j++;
+        }
+        for (uint32_t k = i; k < j; k++) {
+            bool covered = k > i && e[k].debt == e[k - 1].debt;
+            for (uint32_t m = i; m < j && !covered; m++) {
+                covered = e[m].debt != e[k].debt && gm_re_covers(rx, e[k].debt, e[m].debt);
+            }
+            if (!covered) {
+                e[kept++] = e[k];
+            }
+        }
+        i = j;
+    }
+    return kept;
+}
+
+static GmStatus base_add(GmViews *vs, const GmEntry *e, uint32_t n, uint32_t *out, GmError *err)
+{
+    const GmTrieNode *nodes = vs->trie->nodes;
+    uint32_t count[257], n_buckets = 0;
+    memset(count, 0, sizeof count);
+    for (uint32_t i = 0; i < n; i++) {
+        count[nodes[e[i].node].byte + 1]++;
+    }
+    for (uint32_t b = 0; b < 256; b++) {
+        n_buckets += count[b + 1] > 0;
+        count[b + 1] += count[b];
+    }
+    void *p;
+    GM_TRY(gm_arena_alloc(vs->arena, n * sizeof(GmEntry), &p, err));
+    GmEntry *entries = p;
+    GM_TRY(gm_arena_alloc(vs->arena, n_buckets * sizeof(GmBucket), &p, err));
+    GmBucket *buckets = p;
+    uint32_t at = 0;
+    for (uint32_t b = 0; b < 256; b++) {
+        if (count[b + 1] > count[b]) {
+            buckets[at++] = (GmBucket){count[b], count[b + 1], (uint8_t)b};
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        entries[count[nodes[e[i].node].byte]++] = e[i];
+    }
+    GM_TRY(gm_pool_add(&vs->bases, vs->mem, out, &p, err));
+    *(GmBase *)p = (GmBase){entries, buckets, n, n_buckets};
+    return GM_OK;
+}
+
+/* The base of these entries, interned when small. `distinct`: no node occurs twice. */
+static GmStatus base_of(GmViews *vs, GmEntry *e, uint32_t n, bool distinct, uint32_t *out, GmError *err)
+{
+    if (!distinct || n <= GM_BASE_SMALL) {
+        qsort(e, n, sizeof *e, compare_entries);
+        n = drop_covered(vs->rx, e, n);
+    }
+    if (n > BASE_INTERNED) {
+        return base_add(vs, e, n, out, err);
+    }
+    uint64_t sum = n; /* order differs between the argument and the stored buckets */
+    for (uint32_t i = 0; i < n; i++) {
+        sum += gm_mix(gm_pair(e[i].node, e[i].debt) + 1);
+    }
+    uint64_t hash = gm_mix(sum);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&vs->base_index, hash, &at)) != GM_NONE) {
+        const GmBase *base = gm_pool_at(&vs->bases, found);
+        if (base->n_entries != n) {
+            continue;
+        }
+        /* Stored by byte, each bucket in argument order: compare by going through the buckets. */
+        uint32_t same = 0;
+        for (uint32_t b = 0; b < base->n_buckets; b++) {
+            uint32_t i = base->buckets[b].start;
+            for (uint32_t j = 0; j < n && i < base->buckets[b].end; j++) {
+                if (vs->trie->nodes[e[j].node].byte == base->buckets[b].byte) {
+                    if (e[j].node != base->entries[i].node || e[j].debt != base->entries[i].debt) {
+                        break;
+                    }
+                    i++;
+                    same++;
+                }
+            }
+        }
+        if (same == n) {
+            *out = found;
+            return GM_OK;
+        }
+    }
+    GM_TRY(base_add(vs, e, n, out, err));
+    return gm_index_add(&vs->base_index, vs->mem, hash, *out, err);
+}
+
+static int compare_u32(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+GmStatus gm_view_of(GmViews *vs, uint32_t *bases, uint32_t n, uint32_t *view, GmError *err)
+{
+    if (n > 1) {
+        qsort(bases, n, sizeof *bases, compare_u32);
+        uint32_t kept = 0, small = 0, start = vs->after.len;
+        for (uint32_t i = 0; i < n; i++) {
+            if (kept == 0 || bases[i] != bases[kept - 1]) {
+                bases[kept++] = bases[i];
+            }
+        }
+        n = kept;
+        for (uint32_t i = 0; i < n; i++) {
+            small += ((const GmBase *)gm_pool_at(&vs->bases, bases[i]))->n_entries <= GM_BASE_SMALL;
+        }
+        if (small > 1) {
+            kept = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                const GmBase *base = gm_pool_at(&vs->bases, bases[i]);
+                if (base->n_entries > GM_BASE_SMALL) {
+                    bases[kept++] = bases[i];
+                    continue;
+                }
+                for (uint32_t j = 0; j < base->n_entries; j++) {
+                    GM_PUSH(vs->mem, vs->after, base->entries[j]);
+                }
+            }
+            uint32_t merged;
+            GM_TRY(base_of(vs, vs->after.data + start, vs->after.len - start, false, &merged, err));
+            vs->after.len = start;
+            bases[kept++] = merged;
+            n = kept;
+            qsort(bases, n, sizeof *bases, compare_u32);
+        }
+    }
+    if (n == 0) {
+        *view = GM_VIEW_EMPTY;
+        return GM_OK;
+    }
+    uint64_t hash = gm_hash_words(bases, n, 3);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&vs->view_index, hash, &at)) != GM_NONE) {
+        const GmView *old = gm_view_at(vs, found);
+        if (old->n == n && memcmp(old->bases, bases, n * sizeof *bases) == 0) {
+            *view = found;
+            return GM_OK;
+        }
+    }
+    void *list, *p;
+    GM_TRY(gm_arena_alloc(vs->arena, n * sizeof *bases, &list, err));
+    memcpy(list, bases, n * sizeof *bases);
+    GM_TRY(gm_pool_add(&vs->views, vs->mem, view, &p, err));
+    *(GmView *)p = (GmView){list, n};
+    return gm_index_add(&vs->view_index, vs->mem, hash, *view, err);
+}
+
+/* The view of the entries gathered in vs->after from `start` on, which are taken off. */
+static GmStatus view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *view, GmError *err)
+{
+    uint32_t n = vs->after.len - start, base;
+    *view = GM_VIEW_EMPTY;
+    if (n > 0) {
+        GM_TRY(base_of(vs, vs->after.data + start, n, distinct, &base, err));
+        GM_TRY(gm_view_of(vs, &base, 1, view, err));
+    }
+    vs->after.len = start;
+    return GM_OK;
+}
+
+GmStatus gm_view_whole(GmViews *vs, GmRe debt, uint32_t *view, GmError *err)
+{
+    *view = gm_view_find_whole(vs, debt);
+    if (*view != GM_NONE) {
+        return GM_OK;
+    }
+    uint32_t start = vs->after.len;
+    GM_TRY(entries_under(vs, 0, debt, err));
+    GM_TRY(view_of_after(vs, start, true, view, err));
+    return gm_map_put(&vs->whole_map, vs->mem, debt, *view, err);
+}
+
+/* -- steps ------------------------------------------------------------------------------------------ */
+
+static GmStatus take_range(GmViews *vs, uint32_t from, uint32_t to, GmError *err)
+{
+    if (from == to) {
+        return GM_OK;
+    }
+    if (vs->ranges.len > 0 && vs->ranges.data[vs->ranges.len - 1].to == from) {
+        vs->ranges.data[vs->ranges.len - 1].to = to;
+        return GM_OK;
+    }
+    GM_PUSH(vs->mem, vs->ranges, ((GmRange){from, to}));
+    return GM_OK;
+}
+
+/* Are all tokens below `node` read inside the terminal, with no boundary on the way? */
+static GmStatus takes_subtree(GmViews *vs, uint32_t node, GmRe re, bool nullable, bool exempt, bool *out, GmError *err)
+{
+    const GmTrieNode *n = &vs->trie->nodes[node];
+    *out = false;
+    if (n->end == node + 1 || (nullable && exempt)) {
+        return GM_OK;
+    }
+    GmLoop loop;
+    GM_TRY(gm_re_loop(vs->rx, re, &loop, err));
+    *out = (vs->trie->groups[node] & ~loop.groups) == 0 && n->height <= loop.cap;
+    return GM_OK;
+}
+
+typedef struct Walk {
+    GmViews *vs;
+    bool exempt;
+} Walk;
+
+/* The terminal has just read the byte of `node` and is in the state of `entry`; `debt` is what earlier
+ * terminals owe after that byte. Tokens that end here, and what may follow a match. */
+static GmStatus arrive(const Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
+{
+    GmViews *vs = w->vs;
+    const GmTrieNode *nodes = vs->trie->nodes;
+    GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
+    if ((entry & GM_RE_NULLABLE) != 0 && nodes[node].end > node + 1) {
+        GmRe owed = GM_RE_ID(entry);
+        if (w->exempt || owed == GM_RE_EPS) {
+            owed = GM_RE_EMPTY;
+        }
+        GM_TRY(gm_re_alt2(vs->rx, debt, owed, &owed, err));
+        GM_TRY(entries_under(vs, node, owed, err));
+    }
+    return GM_OK;
+}
+
+static GmStatus open_node(GmViews *vs, uint32_t node, GmRe re, GmRe debt, GmError *err)
+{
+    const uint32_t *row = NULL;
+    if (!gm_re_node(vs->rx, re)->is_single) {
+        GM_TRY(gm_re_row(vs->rx, re, &row, err));
+    }
+    GM_PUSH(vs->mem, vs->open, ((GmOpen){row, vs->trie->nodes[node].end, re, debt}));
+    return GM_OK;
+}
+
+/* Read the subtree of one entry, whose byte has led to `entry`. Preorder, with a stack of open nodes. */
+static GmStatus walk_entry(const Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmError *err)
+{
+    GmViews *vs = w->vs;
+    const GmTrieNode *nodes = vs->trie->nodes;
+    bool whole = false;
+    if (debt == GM_RE_EMPTY) {
+        GM_TRY(takes_subtree(vs, top, GM_RE_ID(entry), (entry & GM_RE_NULLABLE) != 0, w->exempt, &whole, err));
+    }
+    if (whole) {
+        return take_range(vs, nodes[top].token, nodes[nodes[top].end].token, err);
+    }
+    GM_TRY(arrive(w, top, entry, debt, err));
+    if (nodes[top].end == top + 1 || GM_RE_ID(entry) == GM_RE_EPS) {
+        return GM_OK;
+    }
+    uint32_t base = vs->open.len;
+    uint64_t walked = 0;
+    GM_TRY(open_node(vs, top, GM_RE_ID(entry), debt, err));
+    for (uint32_t c = top + 1; c < nodes[top].end;) {
+        while (c >= vs->open.data[vs->open.len - 1].end) {
+            vs->open.len--;
+        }
+        const GmOpen *open = &vs->open.data[vs->open.len - 1];
+        uint32_t next;
+        walked++;
+        if (open->row != NULL) {
+            next = open->row[nodes[c].byte];
+        } else {
+            GM_TRY(gm_re_deriv(vs->rx, open->re, nodes[c].byte, &next, err));
+        }
+        if (next == 0) {
+            c = nodes[c].end;
+            continue;
+        }
+        GmRe rest = GM_RE_EMPTY;
+        if (open->debt != GM_RE_EMPTY) {
+            bool violated, bites;
+            GM_TRY(debt_step(vs, open->debt, nodes[c].byte, &rest, &violated, err));
+            if (violated) {
+                c = nodes[c].end;
+                continue;
+            }
+            GM_TRY(debt_bites(vs, c, rest, &bites, err));
+            rest = bites ? rest : GM_RE_EMPTY;
+        }
+        if (rest == GM_RE_EMPTY) {
+            GM_TRY(takes_subtree(vs, c, GM_RE_ID(next), (next & GM_RE_NULLABLE) != 0, w->exempt, &whole, err));
+            if (whole) {
+                GM_TRY(take_range(vs, nodes[c].token, nodes[nodes[c].end].token, err));
+                c = nodes[c].end;
+                continue;
+            }
+        }
+        GM_TRY(arrive(w, c, next, rest, err));
+        if (nodes[c].end > c + 1) {
+            GM_TRY(open_node(vs, c, GM_RE_ID(next), rest, err));
+        }
+        c++;
+    }
+    vs->open.len = base;
+    vs->walked += walked;
+    return GM_OK;
+}
+
+/* Token ids of the ranges: a list when short, the complement cleared when nearly all. */
+static GmStatus toks_of_ranges(GmViews *vs, GmToks *out, GmError *err)
+{
+    const GmTrie *trie = vs->trie;
+    uint32_t count = 0, n = vs->ranges.len;
+    for (uint32_t i = 0; i < n; i++) {
+        count += vs->ranges.data[i].to - vs->ranges.data[i].from;
+    }
+    memset(out, 0, sizeof *out);
+    void *p;
+    if (count <= GM_SPARSE_MAX) {
+        if (count > 0) {
+            GM_TRY(gm_arena_alloc(vs->arena, count * sizeof(uint32_t), &p, err));
+            uint32_t *ids = p;
+            out->ids = ids;
+            for (uint32_t i = 0; i < n; i++) {
+                for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
+                    ids[out->n_ids++] = trie->ids[t];
+                }
+            }
+        }
+        return GM_OK;
+    }
+    GM_TRY(gm_arena_alloc(vs->arena, trie->n_words * sizeof(uint32_t), &p, err));
+    uint32_t *words = p;
+    bool sorted = true;
+    for (uint32_t i = 1; i < n; i++) {
+        sorted = sorted && vs->ranges.data[i - 1].to <= vs->ranges.data[i].from;
+    }
+    if (sorted && count > trie->n_tokens / 2) {
+        memcpy(words, trie->all, trie->n_words * sizeof(uint32_t));
+        uint32_t from = 0;
+        for (uint32_t i = 0; i <= n; i++) {
+            uint32_t to = i < n ? vs->ranges.data[i].from : trie->n_tokens;
+            for (uint32_t t = from; t < to; t++) {
+                gm_bits_clear(words, trie->ids[t]);
+            }
+            from = i < n ? vs->ranges.data[i].to : to;
+        }
+        /* An id with several byte strings does not exist, so clearing one token clears one reading. */
+    } else {
+        memset(words, 0, trie->n_words * sizeof(uint32_t));
+        for (uint32_t i = 0; i < n; i++) {
+            for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
+                gm_bits_set(words, trie->ids[t]);
+            }
+        }
+    }
+    GM_TRY(gm_arena_alloc(vs->arena, sizeof(uint32_t *), &p, err));
+    const uint32_t **list = p;
+    list[0] = words;
+    out->dense = (const uint32_t *const *)list;
+    out->n_dense = 1;
+    return GM_OK;
+}
+
+GmStatus gm_view_step(GmViews *vs, uint32_t base, GmLex lex, uint32_t *step, GmError *err)
+{
+    *step = gm_view_find_step(vs, base, lex);
+    if (*step != GM_NONE) {
+        return GM_OK;
+    }
+    Walk w = {vs, (lex & 1) != 0};
+    GmRe re = lex >> 1;
+    const GmBase *b = gm_pool_at(&vs->bases, base);
+    uint32_t start = vs->after.len;
+    vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
+    for (uint32_t i = 0; i < b->n_buckets; i++) {
+        uint32_t entry;
+        GM_TRY(gm_re_deriv(vs->rx, re, b->buckets[i].byte, &entry, err));
+        for (uint32_t j = b->buckets[i].start; entry != 0 && j < b->buckets[i].end; j++) {
+            GM_TRY(walk_entry(&w, b->entries[j].node, entry, b->entries[j].debt, err));
+        }
+    }
+    vs->walked += b->n_buckets;
+    GmStep made;
+    memset(&made, 0, sizeof made);
+    GM_TRY(toks_of_ranges(vs, &made.inside, err));
+    GM_TRY(view_of_after(vs, start, base == GM_BASE_ROOT, &made.after, err));
+    void *p;
+    GM_TRY(gm_pool_add(&vs->steps, vs->mem, step, &p, err));
+    *(GmStep *)p = made;
+    return gm_map_put(&vs->step_map, vs->mem, gm_pair(base, lex), *step, err);
+}
