@@ -1,1 +1,1 @@
-"""lark front-end for glrmask."""
+"""Lark front-end for glrmask: reads grammars in Lark's notation, ``Grammar.from_lark(text)``."""
