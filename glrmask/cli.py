@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import glrmask
 from glrmask_core.errors import GlrmaskError, GrammarError, PluginError
+from glrmask_core.plugins import KNOWN_ENGINES, KNOWN_FORMATS, manager
 
 if TYPE_CHECKING:
     from glrmask_core.constraint import Constraint
@@ -121,33 +122,51 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _read_grammar(options: argparse.Namespace, path: str, format_: str | None) -> Any:
-    """The ``Grammar`` of a file; leaves text and name in ``options`` for messages."""
+def _read(options: argparse.Namespace, path: str, format_: str | None) -> str:
+    """The format of a grammar file; leaves its name and text in ``options``, for messages too."""
     if path == "-":
         options.path, options.text = "<stdin>", sys.stdin.read()
     else:
         options.path, options.text = path, Path(path).read_text(encoding="utf-8")
     format_ = format_ or SUFFIXES.get(Path(path).suffix)
     if format_ is None:
-        raise PluginError(f"{path}: cannot tell the format from the name; say --format (known: {_known_formats()})")
-    return glrmask.Grammar.from_source(options.text, format=format_, **dict(options.option))
+        known = ", ".join(sorted(manager().frontends())) or "none"
+        raise PluginError(f"{path}: cannot tell the format from the name; say --format (installed: {known})")
+    return format_
 
 
-# -- plugins ----------------------------------------------------------------------------------------------
-
-
-def _known_formats() -> str:
-    from glrmask_core.plugins import manager
-
-    return ", ".join(sorted(manager().frontends())) or "none installed"
+# -- plugins and check ------------------------------------------------------------------------------------
 
 
 def _plugins(_options: argparse.Namespace) -> int:
-    raise NotImplementedError
+    rows = []
+    for plugin in manager().plugins():
+        provides = [f"format {name}" for name in plugin.frontends] + [f"engine {name}" for name in plugin.engines]
+        state = f"FAILED: {plugin.error}" if plugin.error else ", ".join(provides) or "nothing"
+        rows.append((plugin.name, plugin.origin, state))
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
+    for name, origin, state in rows:
+        print(f"{name:{widths[0]}}  {origin:{widths[1]}}  {state}")
+    missing = sorted(set(KNOWN_FORMATS.values()) | set(KNOWN_ENGINES.values()))
+    missing = [name for name in missing if name not in {plugin.distribution for plugin in manager().plugins()}]
+    if missing:
+        print("not installed: " + ", ".join(missing))
+    return OK
 
 
 def _check(options: argparse.Namespace) -> int:
-    raise NotImplementedError
+    from glrmask_core.ir_text import dump
+
+    frontend = manager().frontend(_read(options, options.grammar, options.format))
+    settings = dict(options.option)
+    parsed = frontend.parse(frontend.prepare(options.text, settings), settings)
+    for warning in parsed.warnings:
+        _tell(f"warning: {warning.render(options.text, options.path)}")
+    for line in parsed.left_out:
+        _tell(f"not enforced: {line}")
+    if not options.quiet:
+        print(dump(parsed.module).rstrip("\n"))
+    return OK
 
 
 # -- generate ---------------------------------------------------------------------------------------------
@@ -159,8 +178,8 @@ def _generate(options: argparse.Namespace) -> int:
     from .decoding import Decoder
     from .vocab_files import load_vocab
 
-    path = options.schema or options.grammar
-    grammar = _read_grammar(options, path, "jsonschema" if options.schema else options.format)
+    format_ = _read(options, options.schema or options.grammar, "jsonschema" if options.schema else options.format)
+    grammar = glrmask.Grammar.from_source(options.text, format=format_, **dict(options.option))
     loaded = load_vocab(options.vocab)
     started = time.perf_counter()
     constraint = grammar.compile(
