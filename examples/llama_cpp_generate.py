@@ -54,24 +54,24 @@ class Run:
         self.tokens = 0
 
     def write(self, constraint: glrmask.Constraint, prompt: str, max_tokens: int) -> bytes:
-        """One output; in the second half of the budget only what can still end within it is allowed."""
+        """One output, sampled under the mask; when the budget runs out, the shortest ending is appended."""
         chat = f"<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
         self.llm.reset()
         self.llm.eval(self.llm.tokenize(chat.encode(), add_bos=False, special=True))
         state, text = constraint.start(), b""
         size = self.llm.n_vocab()
-        for left in range(max_tokens, 0, -1):
+        for _ in range(max_tokens):
             started = time.perf_counter()
-            mask = state.mask(size) if left > max_tokens // 2 else state.mask(size, budget=left)
+            mask = state.mask(size)
             self.mask_seconds.append(time.perf_counter() - started)
             token = self.sample(mask)
             state.commit_token(token)
             self.tokens += 1
             if state.is_terminated():
-                break
+                return text
             text += self.vocab.bytes_of(token)
             self.llm.eval([token])
-        return text
+        return text + state.shortest_completion()
 
     def sample(self, mask: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
         """A token by temperature 0.7 among the allowed ones."""
@@ -86,7 +86,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Generate with SmolLM2 under JSON Schemas.")
     parser.add_argument("--model", type=Path)
     parser.add_argument("--outputs", type=int, default=20, help="per schema (default 20)")
-    parser.add_argument("--max-tokens", type=int, default=300)
+    parser.add_argument("--max-tokens", type=int, default=600)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true", help="print every output")
     arguments = parser.parse_args()
