@@ -1,0 +1,262 @@
+"""Searches from a state on clones of it: forced tokens, completions, token budgets, random outputs.
+
+All of it rests on the primitives of ``ConstraintState`` and bounds its work. States are merged only when
+the engine says that they are the same (``ConstraintState._key``), so results are exact with every engine;
+one without keys reaches the limits sooner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import LimitExceededError, StateError, StateRejectedError
+from .ir_link import exact_ids
+from .state import ACCEPTING, REJECTED, TERMINATED, Commit, ConstraintState, ids_of, raise_commit
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .constraint import Constraint
+
+FORCED_BYTES = 10_000  # as comparable libraries have it
+SEARCH_COMMITS = 200_000  # about half a second with the native engine
+BUDGET_DEPTH = 200  # tokens looked ahead; each is one level of recursion
+SAMPLE_TRIES = 20
+_BYTES = [bytes((b,)) for b in range(256)]
+
+
+def forced(state: ConstraintState) -> list[int]:
+    """See :meth:`ConstraintState.forced`."""
+    if state._flags():
+        return []
+    text = _forced_bytes(state)
+    return _spell(state, text) or _single_tokens(state)
+
+
+def _mask(state: ConstraintState) -> npt.NDArray[np.uint32]:
+    words = np.zeros(state._constraint.mask_len(), np.uint32)
+    state._fill(words)
+    return words
+
+
+def _forced_bytes(state: ConstraintState) -> bytes:
+    """The bytes that every continuation starts with, up to the first complete output."""
+    constraint = state._constraint
+    first = constraint.vocab.first_bytes
+    exact = exact_ids(constraint.module)
+    at, text = state.clone(), bytearray()
+    while len(text) < FORCED_BYTES:
+        ids = ids_of(_mask(at))
+        # An id past the vocabulary, or without bytes, or of an exact token leaves more than one way on.
+        if not len(ids) or ids[-1] >= len(first) or (len(exact) and np.isin(ids, exact).any()):
+            break
+        starts = first[ids]
+        if starts[0] < 0 or (starts != starts[0]).any():
+            break
+        if at._commit_bytes(_BYTES[starts[0]]):
+            break
+        text.append(int(starts[0]))
+        if at._flags() & (ACCEPTING | REJECTED):
+            break
+    return bytes(text)
+
+
+def _spell(state: ConstraintState, text: bytes) -> list[int]:
+    """Forced bytes as tokens, longest first, as far as the spelling is not open."""
+    spelling = state._constraint.vocab.spelling
+    at, place, ids = state.clone(), 0, list[int]()
+    while place < len(text):
+        rest = text[place : place + spelling.longest]
+        if place + len(rest) == len(text) and spelling.extends(rest):
+            break
+        words = _mask(at)
+        found = next(
+            (
+                (i, size)
+                for size in range(len(rest), 0, -1)
+                for i in spelling.ids_of(rest[:size])
+                if words[i >> 5] >> np.uint32(i & 31) & np.uint32(1)
+            ),
+            None,
+        )
+        if found is None or at._commit_token(found[0]):
+            break
+        ids.append(found[0])
+        place += found[1]
+    return ids
+
+
+def _single_tokens(state: ConstraintState) -> list[int]:
+    """The tokens of masks that allow just one."""
+    at, ids = state.clone(), list[int]()
+    while len(ids) < FORCED_BYTES and not at._flags():
+        allowed = ids_of(_mask(at))
+        if len(allowed) != 1 or at._commit_token(int(allowed[0])):
+            break
+        ids.append(int(allowed[0]))
+    return ids
+
+
+class _Work:
+    """Counts commits and raises when there are too many."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._left = what, SEARCH_COMMITS
+
+    def spend(self, count: int = 1) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise LimitExceededError(
+                f"{self._what}: no answer within {SEARCH_COMMITS} commits; ask nearer to the end of the output",
+                "search_commits",
+            )
+
+
+def byte_steps(state: ConstraintState, work: _Work | None = None) -> Iterator[tuple[int, ConstraintState]]:
+    """The bytes that may come next, ascending, each with the state after it."""
+    for b in range(256):
+        if work is not None:
+            work.spend()
+        after = state.clone()
+        code = after._commit_bytes(_BYTES[b])
+        if not code:
+            yield b, after
+        elif code in (Commit.LIMIT, Commit.BUSY):
+            raise_commit(state, code, _BYTES[b])
+
+
+def shortest_completion(state: ConstraintState) -> bytes:
+    """See :meth:`ConstraintState.shortest_completion`."""
+    flags = state._flags()
+    if flags & REJECTED:
+        raise StateRejectedError("shortest_completion: the state is rejected; nothing completes it")
+    if flags & (ACCEPTING | TERMINATED):
+        return b""
+    work = _Work("shortest_completion")
+    seen: set[Hashable] = {state._key()}
+    level: list[tuple[ConstraintState, bytes]] = [(state.clone(), b"")]
+    while level:
+        longer: list[tuple[ConstraintState, bytes]] = []
+        for at, text in level:
+            for b, after in byte_steps(at, work):
+                if after._flags() & ACCEPTING:
+                    return text + _BYTES[b]
+                key = after._key()
+                if key is None or key not in seen:
+                    seen.add(key)
+                    longer.append((after, text + _BYTES[b]))
+        level = longer
+    raise StateError("shortest_completion: no bytes complete the output from here (an exact token may be needed)")
+
+
+def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: int) -> None:
+    """Clear the bits of tokens after which the output cannot be finished with ``budget`` tokens in all."""
+    if not budget:
+        words[:] = 0
+        return
+    search = _Finish()
+    kept: dict[Hashable, bool] = {}
+    for token in ids_of(words).tolist():
+        after = state.clone()
+        search.work.spend()
+        ok = not after._commit_token(token)
+        if ok:
+            key = after._key()
+            found = kept.get(key) if key is not None else None
+            ok = search.within(after, budget - 1) if found is None else found
+            kept[key] = ok
+        if not ok:
+            words[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
+
+
+class _Finish:
+    """Whether outputs can be finished with few tokens, by iterative deepening."""
+
+    def __init__(self) -> None:
+        self.work = _Work("mask(budget=...)")
+        self._least: dict[Hashable, int] = {}
+        """Per key, fewer tokens than this are not enough."""
+
+    def within(self, state: ConstraintState, budget: int) -> bool:
+        """Whether ``budget`` tokens are enough from here."""
+        for depth in range(budget + 1):
+            if depth > BUDGET_DEPTH:
+                raise LimitExceededError(
+                    f"mask(budget={budget + 1}): no way to finish within {BUDGET_DEPTH} tokens was found", "budget"
+                )
+            if self._finishes(state, depth):
+                return True
+            if not len(ids_of(_mask(state))):
+                return False
+        return False
+
+    def _finishes(self, state: ConstraintState, depth: int) -> bool:
+        flags = state._flags()
+        if flags & TERMINATED:
+            return True
+        if flags & ACCEPTING:
+            return depth >= 1 or not state._constraint.options.end_tokens
+        if not depth or flags & REJECTED:
+            return False
+        key = state._key()
+        if key is not None and self._least.get(key, 0) > depth:
+            return False
+        after_keys: set[Hashable] = set()
+        for token in ids_of(_mask(state)).tolist():
+            self.work.spend()
+            after = state.clone()
+            if after._commit_token(token):
+                continue
+            after_key = after._key()
+            if after_key is not None:
+                if after_key in after_keys:
+                    continue
+                after_keys.add(after_key)
+            if self._finishes(after, depth - 1):
+                return True
+        if key is not None:
+            self._least[key] = depth + 1
+        return False
+
+
+def sample(constraint: Constraint, rng: np.random.Generator | int | None, max_bytes: int) -> bytes:
+    """See :meth:`Constraint.sample`."""
+    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng or 0)
+    for _ in range(SAMPLE_TRIES):
+        text = _walk(constraint, generator, max_bytes)
+        if text is not None:
+            return text
+    raise StateError("sample: no bytes completed an output (does the grammar need exact tokens?)")
+
+
+def _walk(constraint: Constraint, rng: np.random.Generator, max_bytes: int) -> bytes | None:
+    """One random output; None when it ran into a dead end."""
+    state, text = constraint.start(0), bytearray()
+    while len(text) < max_bytes:
+        if state._flags() & ACCEPTING and rng.random() < 0.3:
+            return bytes(text)
+        steps = list(byte_steps(state))
+        if not steps:
+            return bytes(text) if state._flags() & ACCEPTING else None
+        weights = np.array([_weight(b) for b, _ in steps])
+        sums = np.cumsum(weights)
+        chosen = min(int(np.searchsorted(sums, rng.random() * sums[-1], side="right")), len(steps) - 1)
+        b, state = steps[chosen]
+        text.append(b)
+    try:
+        return bytes(text) + state.shortest_completion()
+    except StateError:
+        return None
+
+
+def _weight(byte: int) -> float:
+    """Punctuation weighs as much as all letters, or texts would hardly ever leave a string."""
+    char = chr(byte)
+    if char.isascii() and char.isalpha():
+        return 1 / 26
+    if char.isdigit() and char.isascii():
+        return 1 / 10
+    return 1.0 if 0x20 <= byte < 0x7F else 1 / 64
