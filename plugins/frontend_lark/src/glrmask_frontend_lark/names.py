@@ -12,7 +12,7 @@ from .report import did_you_mean
 from .scan import Definition, Scanned, Token
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def bundled_names(grammar: str) -> frozenset[str]:
     """The names that one of lark's own grammars defines; empty if this lark does not have it."""
     data = pkgutil.get_data("lark", f"grammars/{grammar}.lark")
@@ -74,13 +74,15 @@ def _check_undefined(scanned: Scanned) -> None:
     findings = []
     for definition in scanned.definitions:
         params = {token.value for token in definition.params}
-        what = f"in {'terminal' if definition.is_terminal else 'rule'} \"{definition.token.value}\""
+        what = f'in {"terminal" if definition.is_terminal else "rule"} "{definition.token.value}"'
         findings += [
             _undefined(scanned, token, known | params, what)
             for token in definition.uses
             if token.value not in known and token.value not in params
         ]
-    findings += [_undefined(scanned, token, known, "in %ignore") for token in scanned.ignored if token.value not in known]
+    findings += [
+        _undefined(scanned, token, known, "in %ignore") for token in scanned.ignored if token.value not in known
+    ]
     if findings:
         raise scanned.report.several(sorted(findings, key=_offset))
 

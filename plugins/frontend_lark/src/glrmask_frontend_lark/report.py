@@ -59,16 +59,28 @@ _LARK_LINE = r"^[?!]*\w+(?:\{[^}\n]*\})?(?:\.\d+)?[ \t]*:(?![:=])"
 _LOOKS = (
     (r"\A\s*glrm\s+\d+\s*;", "this looks like GLRM; read it with Grammar.from_glrm"),
     (r"\A\s*[{\[]\s*(?:[\"}\]]|\Z)", "this looks like JSON; a JSON Schema is read with Grammar.from_json_schema"),
-    (r"^[ \t]*%llguidance\b|^\w+\[", "this looks like llguidance's dialect of Lark; its attributes and directives do not exist here"),
-    (r"^[ \t]*root[ \t]*::=", "this looks like GBNF (llama.cpp); Lark writes 'name: ...', and the start rule is 'start'"),
-    (r"^[ \t]*<?[\w-]+>?[ \t]*::=", "this looks like EBNF or GBNF; Lark writes 'name: ...', EBNF is read with Grammar.from_ebnf"),
+    (
+        r"^[ \t]*%llguidance\b|^\w+\[",
+        "this looks like llguidance's dialect of Lark; its attributes and directives do not exist here",
+    ),
+    (
+        r"^[ \t]*root[ \t]*::=",
+        "this looks like GBNF (llama.cpp); Lark writes 'name: ...', and the start rule is 'start'",
+    ),
+    (
+        r"^[ \t]*<?[\w-]+>?[ \t]*::=",
+        "this looks like EBNF or GBNF; Lark writes 'name: ...', EBNF is read with Grammar.from_ebnf",
+    ),
 )
 _LOOKS_WITHOUT_LARK = (
     (r"^[ \t]*(?:grammar)[ \t]+\w+[ \t]*;", "this looks like ANTLR; Lark ends a rule with the line, not with ';'"),
-    (r"^[ \t]*(?:nt|t|internal[ \t]+t)[ \t]+\w+[ \t]*=", "this looks like GLRM without its 'glrm 1;' header; see Grammar.from_glrm"),
+    (
+        r"^[ \t]*(?:nt|t|internal[ \t]+t)[ \t]+\w+[ \t]*=",
+        "this looks like GLRM without its 'glrm 1;' header; see Grammar.from_glrm",
+    ),
     (r"^[ \t]*\w+[ \t]*:=", "this looks like EBNF (':='); read it with Grammar.from_ebnf"),
     (r"^[ \t]*\w[\w ]*=", "this looks like ISO EBNF ('name = ... ;'); Lark writes 'name: ...', one rule per line"),
-)  # fmt: skip
+)
 
 
 def other_format(text: str) -> str | None:

@@ -320,7 +320,7 @@ class _Scanner:
                 grammar[-1].end,
             )
         self._line_end("the end of the line after %import")
-        for name, alias in zip(names, aliases):
+        for name, alias in zip(names, aliases, strict=True):
             if is_terminal(name.value) != is_terminal(alias.value) or self._name(alias) != alias.value:
                 raise self.report.meaning(
                     f'cannot import "{name.value}" as "{alias.value}": a terminal needs an upper-case name, '

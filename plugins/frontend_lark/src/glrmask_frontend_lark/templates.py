@@ -70,7 +70,7 @@ class Templates:
                     name,
                 )
             rule = self._made[key] = self._builder.rule(f"{shown}{{{len(self._made)}}}")
-            self._todo.append(Instance(rule, tree, dict(zip(params, arguments)), name))
+            self._todo.append(Instance(rule, tree, dict(zip(params, arguments, strict=True)), name))
         return rule
 
     def count(self, name: str, nodes: int) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from glrmask_core.regex import Dialect, RegexError, compile_regex
+
 from glrmask_core.errors import GrammarError
 from glrmask_core.ir import LEX_SEQ, LITERAL, Builder
-from glrmask_core.regex import Dialect, RegexError, compile_regex
 from glrmask_core.source import Diagnostic, Span
 
 from .known import KNOWN, render
@@ -59,7 +60,7 @@ class Terminals:
         self.exact: dict[str, int] = {}
         self._pieces: dict[str, Piece] = {}
         self._memo: dict[int, Piece] = {}
-        self._literals: dict[tuple[str, str], Piece] = {}
+        self._literals: dict[str, Piece] = {}
         self._texts: dict[int, bytes] = {}
         self._heads = {definition.name: definition.token for definition in reversed(scanned.definitions)}
         self._imports = {item.alias: item.token for item in reversed(scanned.imports)}
@@ -255,21 +256,18 @@ class Terminals:
 
     def _text(self, literal: str, token: Token | None) -> Piece:
         quote, raw, suffix = split(literal)
-        key = (quote == "/" and "/" or suffix, literal)
-        found = self._literals.get(key)
+        found = self._literals.get(literal)
         if found is None:
             try:
                 decoded = decode(raw, quote, quote == "/")
             except EscapeError as error:
                 raise self._error(str(error), token, 1 + error.offset) from None
-            if quote == "/":
-                found = self._regex(raw, decoded, suffix, token)
-            else:
-                found = self._string(decoded, suffix, token)
-            self._literals[key] = found
+            make = self._regex if quote == "/" else self._string
+            found = make(raw, decoded, suffix, token)
+            self._literals[literal] = found
         return found
 
-    def _string(self, decoded: Decoded, suffix: str, token: Token | None) -> Piece:
+    def _string(self, raw: str, decoded: Decoded, suffix: str, token: Token | None) -> Piece:
         if suffix and decoded.text:
             pattern = "".join(
                 f"\\{char}" if char.isascii() and not char.isalnum() and char > " " and char != "\x7f" else char
