@@ -57,6 +57,7 @@ class Reporter:
 
 _LARK_LINE = r"^[?!]*\w+(?:\{[^}\n]*\})?(?:\.\d+)?[ \t]*:(?![:=])"
 _LOOKS = (
+    (r"^[ \t]*grammar[ \t]+\w+[ \t]*;", "this looks like ANTLR; Lark ends a rule with the line, not with ';'"),
     (r"\A\s*glrm\s+\d+\s*;", "this looks like GLRM; read it with Grammar.from_glrm"),
     (r"\A\s*[{\[]\s*(?:[\"}\]]|\Z)", "this looks like JSON; a JSON Schema is read with Grammar.from_json_schema"),
     (
@@ -73,7 +74,6 @@ _LOOKS = (
     ),
 )
 _LOOKS_WITHOUT_LARK = (
-    (r"^[ \t]*(?:grammar)[ \t]+\w+[ \t]*;", "this looks like ANTLR; Lark ends a rule with the line, not with ';'"),
     (
         r"^[ \t]*(?:nt|t|internal[ \t]+t)[ \t]+\w+[ \t]*=",
         "this looks like GLRM without its 'glrm 1;' header; see Grammar.from_glrm",

@@ -25,7 +25,7 @@ MARK = "\ue000"
 _TOKEN = re.compile(
     r"""
       (?P<skip>   [ \t\r\f]+ | \\[ \t]*\r?\n | //[^\n]* | \#[^\n]* )
-    | (?P<nl>     \n )
+    | (?P<nl>     \n[ \t\r\f\n]* )
     | (?P<string> "[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"i? | '[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'i? )
     | (?P<regexp> /(?!/)[^/\\]*(?:\\[\s\S][^/\\]*)*/[imslux]* )
     | (?P<ident>  [A-Za-z_][A-Za-z0-9_]* )
@@ -312,7 +312,7 @@ class _Scanner:
             aliases = [self._expect("ident", None, "a new name")]
         grammar = path if opening else path[:-1]
         if len(grammar) != 1 or grammar[0].value not in GRAMMARS:
-            shown = ".".join(part.value for part in grammar)
+            shown = ".".join(part.value[:40] for part in grammar[:4]) + ("..." if len(grammar) > 4 else "")
             raise self.report.meaning(
                 f'cannot import from "{shown}": a grammar never reads files; expected one of {", ".join(GRAMMARS)}'
                 + did_you_mean(shown, GRAMMARS),
