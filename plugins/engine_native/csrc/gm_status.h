@@ -5,6 +5,8 @@
 #ifndef GM_STATUS_H
 #define GM_STATUS_H
 
+#include "gm.h" /* GmError, which cffi reads there */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,14 +21,6 @@ typedef enum GmStatus {
     GM_VERSION = 6,
     GM_INTERNAL = 7
 } GmStatus;
-
-/* Caller-owned, so a message costs no allocation and no global state. `limit` names a field of Limits. */
-typedef struct GmError {
-    int32_t status;
-    int32_t detail; /* an id the message is about (node, rule, token), or -1 */
-    char limit[32];
-    char text[256];
-} GmError;
 
 /* Fill `err` (may be NULL) printf-style and return `status`. */
 GmStatus gm_fail(GmError *err, GmStatus status, const char *format, ...);

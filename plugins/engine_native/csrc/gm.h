@@ -1,0 +1,90 @@
+/* gm: the public C interface of the glrmask engine, and the cdef source of its cffi module.
+ *
+ * GmVocab       one vocabulary: its trie. Reference-counted, immutable.
+ * GmConstraint  one closed grammar compiled for a vocabulary. Reference-counted; any number of threads.
+ * GmState       one sequence. One thread at a time: a call that finds another one inside changes nothing and
+ *               answers GM_COMMIT_BUSY (or -1).
+ * Handles are freed with the matching _free call, in any order.
+ * Errors travel as return values and in the caller's GmError; nothing here allocates for a message, touches
+ * global state or stops the process. */
+#ifndef GM_H
+#define GM_H
+
+#include <stdint.h>
+
+/* cdef begin */
+/* Caller-owned, so a message costs no allocation and no global state. */
+typedef struct GmError {
+    int32_t status;  /* GmStatus */
+    int32_t detail;  /* a node of the grammar that the message is about, or -1 */
+    char limit[32];  /* the field of Limits, for GM_LIMIT */
+    char text[256];
+} GmError;
+
+typedef struct GmVocab GmVocab;
+typedef struct GmConstraint GmConstraint;
+typedef struct GmState GmState;
+
+/* Fields of glrmask_core.options.CompileOptions and Limits that the engine obeys. */
+typedef struct GmOptions {
+    uint64_t memory_bytes;
+    uint64_t mask_cache_bytes;
+    uint64_t static_work;
+    uint64_t static_bytes;
+    uint32_t states;
+    uint32_t lexer_states;
+    uint32_t expansion;
+    uint32_t static_pairs;
+    uint32_t mode; /* 0 AUTO, 1 FAST_BUILD, 2 BALANCED, 3 FAST_RUNTIME */
+    uint32_t background;
+    uint32_t n_end_tokens;
+    const uint32_t *end_tokens; /* ascending */
+} GmOptions;
+
+typedef struct GmReport {
+    uint64_t memory_bytes;
+    uint64_t walked; /* vocabulary trie nodes visited so far */
+    uint32_t rules;
+    uint32_t states;
+    uint32_t lexer_states;
+    uint32_t views;
+    uint32_t steps;
+    uint32_t summaries;
+    uint32_t cached_masks;
+    uint32_t left_recursive_rules;
+} GmReport;
+
+/* Token i has id ids[i] (ascending, distinct) and bytes blob[off[i] .. off[i + 1]); copied. */
+GmVocab *gm_vocab_new(const uint32_t *ids, const int64_t *off, const uint8_t *blob, uint32_t n,
+                      uint32_t max_token_bytes, GmError *err);
+void gm_vocab_free(GmVocab *vocab);
+uint64_t gm_vocab_bytes(const GmVocab *vocab);
+
+/* The arrays of glrmask_core.ir.Module, without open slots; copied. */
+GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err);
+void gm_constraint_free(GmConstraint *constraint);
+/* Bits of a mask: 1 + the largest id of the vocabulary, exact tokens and end tokens, or 0. */
+uint64_t gm_constraint_width(const GmConstraint *constraint);
+void gm_constraint_report(GmConstraint *constraint, GmReport *out);
+
+/* max_rollback: commits that gm_state_rollback can undo. */
+GmState *gm_state_new(GmConstraint *constraint, uint32_t max_rollback, GmError *err);
+GmState *gm_state_clone(GmState *state, GmError *err);
+void gm_state_free(GmState *state);
+/* The mask, n_words >= (width + 31) / 32, fully overwritten. 0, or -1 with err set. */
+int gm_state_mask(GmState *state, uint32_t *words, uint64_t n_words, GmError *err);
+/* Commit codes: 0 done, 1 was terminated, 2 was rejected, 3 unknown id, 4 rejected now, 5 end token while not
+ * accepting (rejected now), 6 busy, 7 a limit (state unchanged; err set). */
+int gm_state_commit_token(GmState *state, uint32_t id, GmError *err);
+int gm_state_commit_bytes(GmState *state, const uint8_t *data, uint64_t n, GmError *err);
+/* Bit 0 accepting, 1 rejected, 2 terminated; -1 with err set. */
+int gm_state_flags(GmState *state, GmError *err);
+/* 1 undone, 0 the history is too short, -1 with err set. */
+int gm_state_rollback(GmState *state, uint32_t n, GmError *err);
+/* n masks in one call, one row of n_words words per state. */
+int gm_states_mask(GmState **states, uint32_t n, uint32_t *words, uint64_t n_words, GmError *err);
+/* cdef end */
+
+#endif

@@ -1,0 +1,134 @@
+#include "gm_constraint.h"
+
+#include <string.h>
+
+/* A copy in the constraint's arena, so that the caller's buffers are free after the call. */
+static GmStatus keep(GmArena *arena, const void *from, size_t n, size_t size, const void **out, GmError *err)
+{
+    size_t bytes;
+    void *p;
+    GM_TRY(gm_mem_product(n, size, &bytes, err));
+    GM_TRY(gm_arena_alloc(arena, bytes, &p, err));
+    if (bytes > 0) {
+        memcpy(p, from, bytes);
+    }
+    *out = p;
+    return GM_OK;
+}
+
+static GmStatus constraint_fill(GmConstraint *c, const GmModule *module, const GmOptions *options, GmArena *arena, GmError *err)
+{
+    const void *p;
+    GmModule *own = &c->module;
+    *own = *module;
+    GM_TRY(keep(arena, module->rows, module->n_nodes, 4 * sizeof(int32_t), &p, err));
+    own->rows = p;
+    GM_TRY(keep(arena, module->args, module->n_args, sizeof(int32_t), &p, err));
+    own->args = p;
+    GM_TRY(keep(arena, module->blob, module->n_blob, 1, &p, err));
+    own->blob = p;
+    GM_TRY(keep(arena, module->rules, module->n_rules, 2 * sizeof(int32_t), &p, err));
+    own->rules = p;
+    GM_TRY(keep(arena, options->end_tokens, options->n_end_tokens, sizeof(uint32_t), &p, err));
+    c->end_tokens = (uint32_t *)(uintptr_t)p;
+    c->n_end_tokens = options->n_end_tokens;
+    return GM_OK;
+}
+
+GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
+{
+    GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
+    GmConstraint *c = gm_mem_libc(NULL, NULL, 0, sizeof *c);
+    if (c == NULL) {
+        (void)gm_fail(err, GM_NOMEM, "out of memory");
+        return NULL;
+    }
+    memset(c, 0, sizeof *c);
+    atomic_init(&c->references, 1);
+    c->vocab = vocab;
+    gm_vocab_retain(vocab);
+    GmCore *core = &c->core;
+    GmStatus status = gm_core_init(core, &vocab->trie, options->memory_bytes, err);
+    if (status == GM_OK) {
+        status = constraint_fill(c, &module, options, &core->arena, err);
+    }
+    if (status == GM_OK) {
+        status = gm_core_build(core, &c->module, options->states, options->lexer_states, options->expansion, err);
+    }
+    if (status != GM_OK) {
+        gm_constraint_free(c);
+        return NULL;
+    }
+    c->width = vocab->n > 0 ? (uint64_t)vocab->ids[vocab->n - 1] + 1 : 0;
+    if (core->net.nfa.max_exact > c->width) {
+        c->width = core->net.nfa.max_exact;
+    }
+    if (c->n_end_tokens > 0 && c->end_tokens[c->n_end_tokens - 1] >= c->width) {
+        c->width = (uint64_t)c->end_tokens[c->n_end_tokens - 1] + 1;
+    }
+    c->n_words = (c->width + 31) / 32;
+    return c;
+}
+
+void gm_constraint_retain(GmConstraint *c) { (void)atomic_fetch_add(&c->references, 1); }
+
+void gm_constraint_free(GmConstraint *c)
+{
+    if (c == NULL || atomic_fetch_sub(&c->references, 1) != 1) {
+        return;
+    }
+    gm_core_deinit(&c->core);
+    gm_vocab_free(c->vocab);
+    (void)gm_mem_libc(NULL, c, sizeof *c, 0);
+}
+
+uint64_t gm_constraint_width(const GmConstraint *c) { return c->width; }
+
+void gm_constraint_report(GmConstraint *c, GmReport *out)
+{
+    GmCore *core = &c->core;
+    gm_core_lock(core);
+    memset(out, 0, sizeof *out);
+    out->memory_bytes = core->mem.used;
+    out->walked = core->views.walked;
+    out->rules = core->net.nfa.rules.len;
+    out->states = core->net.states.len;
+    out->lexer_states = core->rx.nodes.len;
+    out->views = core->views.views.len;
+    out->steps = core->views.steps.len;
+    out->summaries = core->summaries.len;
+    out->left_recursive_rules = core->net.groups.member.len;
+    gm_core_unlock(core);
+}
+
+static bool has_id(const uint32_t *ids, uint32_t n, uint32_t id)
+{
+    uint32_t from = 0, to = n;
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (ids[mid] < id) {
+            from = mid + 1;
+        } else {
+            to = mid;
+        }
+    }
+    return from < n && ids[from] == id;
+}
+
+bool gm_constraint_is_end(const GmConstraint *c, uint32_t id)
+{
+    return c->n_end_tokens > 0 && has_id(c->end_tokens, c->n_end_tokens, id);
+}
+
+bool gm_constraint_is_exact(const GmConstraint *c, uint32_t id)
+{
+    const GmNfa *nfa = &c->core.net.nfa;
+    for (uint32_t i = 0; i < nfa->id_sets.len; i++) {
+        if (has_id(nfa->id_sets.data[i].ids, nfa->id_sets.data[i].n, id)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,25 @@
+/* gm_constraint: a compiled grammar: its tables (GmCore), the end-token policy, and the width of masks.
+ * Owner    reference-counted; states retain it, it retains its vocabulary. Threads: see GmCore. */
+#ifndef GM_CONSTRAINT_H
+#define GM_CONSTRAINT_H
+
+#include "gm_core.h"
+#include "gm_vocab.h"
+
+struct GmConstraint {
+    atomic_uint references;
+    GmVocab *vocab;
+    GmCore core;
+    GmModule module; /* arrays owned here */
+    uint32_t *end_tokens;
+    uint32_t n_end_tokens;
+    uint64_t width;
+    uint64_t n_words;
+};
+
+void gm_constraint_retain(GmConstraint *constraint);
+bool gm_constraint_is_end(const GmConstraint *constraint, uint32_t id);
+/* Is the id an exact token of the grammar? */
+bool gm_constraint_is_exact(const GmConstraint *constraint, uint32_t id);
+
+#endif

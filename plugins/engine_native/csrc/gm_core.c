@@ -1,0 +1,436 @@
+#include "gm_core.h"
+
+#include <string.h>
+
+GmStatus gm_core_init(GmCore *core, const GmTrie *trie, size_t memory, GmError *err)
+{
+    (void)err;
+    memset(core, 0, sizeof *core);
+    core->trie = trie;
+    gm_mem_init(&core->mem, gm_mem_libc, NULL, memory, "memory_bytes");
+    gm_arena_init(&core->arena, &core->mem);
+    gm_mutex_init(&core->lock);
+    gm_pool_init(&core->summaries, sizeof(GmSummary));
+    gm_pool_init(&core->plans, sizeof(const GmPlan *));
+    gm_map_init(&core->summary_map);
+    gm_map_init(&core->plan_map);
+    return GM_OK;
+}
+
+GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
+                       uint32_t max_expansion, GmError *err)
+{
+    const GmTrie *trie = core->trie;
+    GM_TRY(gm_re_init(&core->rx, &core->mem, &core->arena, trie->longest, max_lexer_states, err));
+    GM_TRY(gm_views_init(&core->views, &core->mem, &core->arena, &core->rx, trie, err));
+    return gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, trie->longest, max_states, max_expansion,
+                        err);
+}
+
+void gm_core_deinit(GmCore *core)
+{
+    for (uint32_t i = 0; i < core->work.len; i++) {
+        gm_gather_deinit(&core->work.data[i].gather, &core->mem);
+        GM_VEC_FREE(&core->mem, core->work.data[i].rest);
+    }
+    GM_VEC_FREE(&core->mem, core->work);
+    GM_VEC_FREE(&core->mem, core->order);
+    GM_VEC_FREE(&core->mem, core->visit);
+    GM_VEC_FREE(&core->mem, core->steps);
+    if (core->net.mem != NULL) {
+        gm_net_deinit(&core->net);
+    }
+    if (core->views.mem != NULL) {
+        gm_views_deinit(&core->views);
+    }
+    if (core->rx.mem != NULL) {
+        gm_re_deinit(&core->rx);
+    }
+    gm_pool_deinit(&core->summaries, &core->mem);
+    gm_pool_deinit(&core->plans, &core->mem);
+    gm_map_deinit(&core->summary_map, &core->mem);
+    gm_map_deinit(&core->plan_map, &core->mem);
+    gm_arena_deinit(&core->arena);
+    gm_mutex_deinit(&core->lock);
+}
+
+void gm_core_lock(GmCore *core)
+{
+    gm_mutex_lock(&core->lock);
+    core->rx.scratch.len = core->rx.search.len = 0;
+    core->views.after.len = 0;
+    core->work_len = 0;
+}
+
+void gm_core_unlock(GmCore *core) { gm_mutex_unlock(&core->lock); }
+
+/* -- summaries ------------------------------------------------------------------------------------- */
+
+static GmStatus work_push(GmCore *core, uint32_t base, uint32_t state, GmError *err)
+{
+    if (core->work_len == core->work.len) {
+        GmWork fresh;
+        memset(&fresh, 0, sizeof fresh);
+        GM_PUSH(&core->mem, core->work, fresh);
+    }
+    GmWork *w = &core->work.data[core->work_len++];
+    w->base = base;
+    w->state = state;
+    w->edge = w->k = 0;
+    w->open = false;
+    w->gather.ids.len = w->gather.dense.len = 0;
+    w->rest.len = 0;
+    return GM_OK;
+}
+
+static GmStatus add_rest(GmCore *core, GmWork *w, uint32_t view, GmError *err)
+{
+    const GmView *v = gm_view_at(&core->views, view);
+    for (uint32_t i = 0; i < v->n; i++) {
+        GM_PUSH(&core->mem, w->rest, v->bases[i]);
+    }
+    return GM_OK;
+}
+
+static uint32_t summary_find(GmCore *core, uint32_t base, uint32_t state)
+{
+    return gm_map_get(&core->summary_map, gm_pair(base, state));
+}
+
+/* What the symbol of an edge leaves of the base, into w->view. *wait: a summary is missing and was pushed. */
+static GmStatus open_edge(GmCore *core, GmWork *w, const GmNetEdge *edge, bool *wait, GmError *err)
+{
+    uint32_t id;
+    if (edge->kind == GM_EDGE_TERM) {
+        GmRe re;
+        GM_TRY(gm_re_clamp(&core->rx, edge->sym >> 1, &re, err));
+        GM_TRY(gm_view_step(&core->views, w->base, gm_lex(re, edge->sym & 1), &id, err));
+        const GmStep *step = gm_step_at(&core->views, id);
+        GM_TRY(gm_gather_add(&w->gather, &core->mem, &step->inside, err));
+        w->view = step->after;
+    } else {
+        id = summary_find(core, w->base, edge->sym);
+        if (id == GM_NONE) {
+            *wait = true;
+            return work_push(core, w->base, edge->sym, err);
+        }
+        const GmSummary *sub = gm_pool_at(&core->summaries, id);
+        GM_TRY(gm_gather_add(&w->gather, &core->mem, &sub->toks, err));
+        w->view = sub->rest;
+    }
+    w->open = true;
+    w->k = 0;
+    return GM_OK;
+}
+
+/* Run the top entry until it is done or waits for another one. Deeper entries read shorter remainders or
+ * stand in rules that start the same text, and left recursion is gone, so this ends. */
+static GmStatus work_run(GmCore *core, GmError *err)
+{
+    uint32_t top = core->work_len - 1;
+    const GmNetEdges *edges;
+    GM_TRY(gm_net_edges(&core->net, core->work.data[top].state, &edges, err));
+    for (;;) {
+        GmWork *w = &core->work.data[top];
+        if (w->edge == edges->n) {
+            break;
+        }
+        const GmNetEdge *edge = &edges->e[w->edge];
+        if (edge->kind == GM_EDGE_EXACT) { /* a view is always in the middle of a token */
+            w->edge++;
+            continue;
+        }
+        if (!w->open) {
+            bool wait = false;
+            GM_TRY(open_edge(core, w, edge, &wait, err));
+            if (wait) {
+                return GM_OK;
+            }
+        }
+        const GmView *view = gm_view_at(&core->views, w->view);
+        if (edge->to == GM_NET_END) {
+            GM_TRY(add_rest(core, w, w->view, err));
+        } else {
+            for (; w->k < view->n; w->k++) {
+                uint32_t id = summary_find(core, view->bases[w->k], edge->to);
+                if (id == GM_NONE) {
+                    return work_push(core, view->bases[w->k], edge->to, err);
+                }
+                const GmSummary *sub = gm_pool_at(&core->summaries, id);
+                GM_TRY(gm_gather_add(&w->gather, &core->mem, &sub->toks, err));
+                GM_TRY(add_rest(core, w, sub->rest, err));
+            }
+        }
+        w->open = false;
+        w->edge++;
+    }
+    GmWork *w = &core->work.data[top];
+    if (gm_net_final(&core->net, w->state)) {
+        GM_PUSH(&core->mem, w->rest, w->base);
+    }
+    GmSummary made;
+    GM_TRY(gm_gather_finish(&w->gather, &core->arena, core->views.trie->n_words, &made.toks, err));
+    GM_TRY(gm_view_of(&core->views, w->rest.data, w->rest.len, &made.rest, err));
+    uint32_t id;
+    void *p;
+    GM_TRY(gm_pool_add(&core->summaries, &core->mem, &id, &p, err));
+    *(GmSummary *)p = made;
+    core->work_len--;
+    return gm_map_put(&core->summary_map, &core->mem, gm_pair(w->base, w->state), id, err);
+}
+
+GmStatus gm_summary_make(GmCore *core, uint32_t base, uint32_t state, uint32_t *out, GmError *err)
+{
+    *out = summary_find(core, base, state);
+    if (*out != GM_NONE) {
+        return GM_OK;
+    }
+    core->work_len = 0;
+    GM_TRY(work_push(core, base, state, err));
+    while (core->work_len > 0) {
+        GM_TRY(work_run(core, err));
+    }
+    *out = summary_find(core, base, state);
+    GM_CHECK(*out != GM_NONE, err);
+    return GM_OK;
+}
+
+/* -- plans -------------------------------------------------------------------------------------------- */
+
+/* States that `state` reaches by calls alone, in postorder (callees first), into core->order. */
+static GmStatus plan_order(GmCore *core, uint32_t state, GmError *err)
+{
+    /* core->visit: (state, next edge) pairs of the path. */
+    GmIndex entered = {NULL, 0, 0};
+    GmStatus status = GM_OK;
+    core->order.len = 0;
+    core->visit.len = 0;
+    uint32_t next = state;
+    while (status == GM_OK) {
+        if (next != GM_NONE) {
+            uint64_t hash = gm_mix(next + 1u);
+            status = gm_index_add(&entered, &core->mem, hash, next, err);
+            if (status == GM_OK) {
+                status = gm_vec_reserve(&core->mem, (void **)&core->visit.data, &core->visit.cap, core->visit.len + 2u,
+                                        sizeof(uint32_t), err);
+            }
+            if (status != GM_OK) {
+                break;
+            }
+            core->visit.data[core->visit.len++] = next;
+            core->visit.data[core->visit.len++] = 0;
+            next = GM_NONE;
+        }
+        if (core->visit.len == 0) {
+            break;
+        }
+        uint32_t at = core->visit.data[core->visit.len - 2], *cursor = &core->visit.data[core->visit.len - 1];
+        const GmNetEdges *edges;
+        status = gm_net_edges(&core->net, at, &edges, err);
+        while (status == GM_OK && *cursor < edges->n && next == GM_NONE) {
+            const GmNetEdge *edge = &edges->e[(*cursor)++];
+            if (edge->kind != GM_EDGE_CALL) {
+                continue;
+            }
+            uint64_t hash = gm_mix(edge->sym + 1u);
+            uint32_t slot = (uint32_t)(hash >> 32), found;
+            while ((found = gm_index_next(&entered, hash, &slot)) != GM_NONE && found != edge->sym) {
+            }
+            next = found == GM_NONE ? edge->sym : GM_NONE;
+        }
+        if (status == GM_OK && next == GM_NONE) {
+            core->visit.len -= 2;
+            status = gm_vec_reserve(&core->mem, (void **)&core->order.data, &core->order.cap, core->order.len + 1u,
+                                    sizeof(uint32_t), err);
+            if (status == GM_OK) {
+                core->order.data[core->order.len++] = at;
+            }
+        }
+    }
+    gm_index_deinit(&entered, &core->mem);
+    return status;
+}
+
+/* The steps of one state of the order; *useful when something can start. `slot_of` maps states to slots,
+ * GM_NONE for states from which nothing starts. */
+static GmStatus plan_state(GmCore *core, uint32_t state, uint32_t slot, uint32_t byte, const uint32_t *slot_of,
+                           const GmIndex *index, bool *useful, GmError *err)
+{
+    const GmNetEdges *edges;
+    GM_TRY(gm_net_edges(&core->net, state, &edges, err));
+    for (uint32_t e = 0; e < edges->n; e++) {
+        const GmNetEdge *edge = &edges->e[e];
+        GmPlanStep step = {GM_PLAN_EXACT, slot, edge->sym, edge->to, 0};
+        if (edge->kind == GM_EDGE_TERM && byte != GM_PLAN_OF_EXACT) {
+            step.op = GM_PLAN_START;
+            step.exempt = edge->sym & 1;
+            GM_TRY(gm_re_deriv(&core->rx, edge->sym >> 1, (uint8_t)byte, &step.a, err));
+            if (step.a == 0) {
+                continue;
+            }
+        } else if (edge->kind == GM_EDGE_CALL) {
+            uint64_t hash = gm_mix(edge->sym + 1u);
+            uint32_t at = (uint32_t)(hash >> 32), found;
+            while ((found = gm_index_next(index, hash, &at)) != GM_NONE && core->order.data[found] != edge->sym) {
+            }
+            GM_CHECK(found != GM_NONE, err);
+            if (slot_of[found] == GM_NONE) {
+                continue;
+            }
+            step.op = GM_PLAN_PUSH;
+            step.a = slot_of[found];
+        } else if (edge->kind != GM_EDGE_EXACT || byte != GM_PLAN_OF_EXACT) {
+            continue;
+        }
+        *useful = true;
+        GM_PUSH(&core->mem, core->steps, step);
+    }
+    return GM_OK;
+}
+
+/* Steps are gathered callees first, state by state, and turned round at the end: callers come first then. */
+static GmStatus plan_fill(GmCore *core, uint32_t byte, uint32_t *slot_of, const GmIndex *index, const GmPlan **out,
+                          GmError *err)
+{
+    uint32_t n_slots = 0, n = core->order.len;
+    core->steps.len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool useful = false;
+        slot_of[i] = GM_NONE;
+        GM_TRY(plan_state(core, core->order.data[i], n_slots, byte, slot_of, index, &useful, err));
+        if (useful) {
+            slot_of[i] = n_slots++;
+        }
+    }
+    void *p;
+    uint32_t n_steps = slot_of[n - 1] == GM_NONE ? 0 : core->steps.len;
+    GM_TRY(gm_arena_alloc(&core->arena, sizeof(GmPlan) + n_steps * sizeof(GmPlanStep), &p, err));
+    GmPlan *plan = p;
+    plan->n_slots = n_slots;
+    plan->n = n_steps;
+    for (uint32_t i = 0; i < n_steps; i++) {
+        GmPlanStep step = core->steps.data[n_steps - 1 - i];
+        step.slot = n_slots - 1 - step.slot; /* the state itself was last: it becomes slot 0 */
+        step.a = step.op == GM_PLAN_PUSH ? n_slots - 1 - step.a : step.a;
+        plan->step[i] = step;
+    }
+    *out = plan;
+    return GM_OK;
+}
+
+GmStatus gm_plan_make(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err)
+{
+    uint64_t key = gm_pair(state, byte);
+    *out = gm_map_get(&core->plan_map, key);
+    if (*out != GM_NONE) {
+        return GM_OK;
+    }
+    GM_TRY(plan_order(core, state, err));
+    GmIndex index = {NULL, 0, 0};
+    GmStatus status = GM_OK;
+    for (uint32_t i = 0; i < core->order.len && status == GM_OK; i++) {
+        status = gm_index_add(&index, &core->mem, gm_mix(core->order.data[i] + 1u), i, err);
+    }
+    const GmPlan *plan = NULL;
+    core->visit.len = 0;
+    if (status == GM_OK) {
+        status = gm_vec_reserve(&core->mem, (void **)&core->visit.data, &core->visit.cap, core->order.len,
+                                sizeof(uint32_t), err);
+    }
+    if (status == GM_OK) {
+        status = plan_fill(core, byte, core->visit.data, &index, &plan, err);
+    }
+    gm_index_deinit(&index, &core->mem);
+    GM_TRY(status);
+    void *p;
+    GM_TRY(gm_pool_add(&core->plans, &core->mem, out, &p, err));
+    *(const GmPlan **)p = plan;
+    return gm_map_put(&core->plan_map, &core->mem, key, *out, err);
+}
+
+/* -- for any thread --------------------------------------------------------------------------------- */
+
+GmStatus gm_core_summary(GmCore *core, uint32_t base, uint32_t state, const GmSummary **out, GmError *err)
+{
+    uint32_t id = summary_find(core, base, state);
+    if (id == GM_NONE) {
+        gm_core_lock(core);
+        GmStatus status = gm_summary_make(core, base, state, &id, err);
+        gm_core_unlock(core);
+        GM_TRY(status);
+    }
+    *out = gm_pool_at(&core->summaries, id);
+    return GM_OK;
+}
+
+GmStatus gm_core_plan(GmCore *core, uint32_t state, uint32_t byte, const GmPlan **out, GmError *err)
+{
+    uint32_t id = gm_map_get(&core->plan_map, gm_pair(state, byte));
+    if (id == GM_NONE) {
+        gm_core_lock(core);
+        GmStatus status = gm_plan_make(core, state, byte, &id, err);
+        gm_core_unlock(core);
+        GM_TRY(status);
+    }
+    *out = *(const GmPlan **)gm_pool_at(&core->plans, id);
+    return GM_OK;
+}
+
+GmStatus gm_core_step(GmCore *core, uint32_t base, GmLex lex, const GmStep **out, GmError *err)
+{
+    uint32_t id = gm_view_find_step(&core->views, base, lex);
+    if (id == GM_NONE) {
+        gm_core_lock(core);
+        GmStatus status = gm_view_step(&core->views, base, lex, &id, err);
+        gm_core_unlock(core);
+        GM_TRY(status);
+    }
+    *out = gm_step_at(&core->views, id);
+    return GM_OK;
+}
+
+GmStatus gm_core_whole(GmCore *core, GmRe debt, uint32_t *view, GmError *err)
+{
+    *view = gm_view_find_whole(&core->views, debt);
+    if (*view == GM_NONE) {
+        gm_core_lock(core);
+        GmStatus status = gm_view_whole(&core->views, debt, view, err);
+        gm_core_unlock(core);
+        GM_TRY(status);
+    }
+    return GM_OK;
+}
+
+GmStatus gm_core_clamp(GmCore *core, GmRe re, GmRe *out, GmError *err)
+{
+    GmReNode *node = gm_pool_at(&core->rx.nodes, re);
+    uint32_t known = gm_load(&node->clamp);
+    if (known == 0) {
+        gm_core_lock(core);
+        GmStatus status = gm_re_clamp(&core->rx, re, out, err);
+        gm_core_unlock(core);
+        return status;
+    }
+    *out = known - 1;
+    return GM_OK;
+}
+
+GmStatus gm_core_owe(GmCore *core, GmRe a, GmRe b, GmRe *out, GmError *err)
+{
+    if (a == GM_RE_EMPTY || b == GM_RE_EMPTY || a == b) {
+        *out = a == GM_RE_EMPTY ? b : a;
+        return GM_OK;
+    }
+    gm_core_lock(core);
+    GmStatus status = gm_re_alt2(&core->rx, a, b, out, err);
+    gm_core_unlock(core);
+    return status;
+}
+
+GmStatus gm_core_deriv_slow(GmCore *core, GmRe re, uint8_t byte, uint32_t *entry, GmError *err)
+{
+    gm_core_lock(core);
+    GmStatus status = gm_re_deriv(&core->rx, re, byte, entry, err);
+    gm_core_unlock(core);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* gm_core: the parts of one compiled grammar, and its two memo tables beside the steps of gm_view:
+ *
+ *   summary(base, state) = tokens that are certain without looking below `state` on the stack,
+ *                          view of what remains when the rule of `state` completes
+ *   plan(state, byte)    = which terminals start on that byte, and what they push
+ *
+ * Threads  everything found is read without a lock; GmCore.lock is held by whoever computes. The `gm_core_*`
+ *          calls below take it themselves when something is missing.
+ * Source   own; docs/algorithms/summaries.md. Tests: differential tests against the oracle. */
+#ifndef GM_CORE_H
+#define GM_CORE_H
+
+#include "gm_network.h"
+#include "gm_view.h"
+
+typedef struct GmSummary {
+    GmToks toks;
+    uint32_t rest; /* view */
+} GmSummary;
+
+typedef enum GmPlanOp { GM_PLAN_PUSH, GM_PLAN_START, GM_PLAN_EXACT } GmPlanOp;
+typedef struct GmPlanStep {
+    uint32_t op, slot; /* slot: whose stacks are used; 0 is the state itself */
+    uint32_t a, b;     /* PUSH: slot to add to, return state. START: lexer entry after the byte, next state.
+                          EXACT: id set, next state */
+    uint32_t exempt;
+} GmPlanStep;
+
+typedef struct GmPlan { /* in an order in which a slot is complete before it is used */
+    uint32_t n_slots, n;
+    GmPlanStep step[];
+} GmPlan;
+
+enum { GM_PLAN_OF_EXACT = 256 }; /* in place of a byte */
+
+typedef struct GmWork { /* a summary being computed */
+    uint32_t base, state, edge, view, k;
+    bool open;
+    GmGather gather;
+    GM_VEC(uint32_t) rest;
+} GmWork;
+
+typedef struct GmCore {
+    GmMem mem;
+    GmArena arena;
+    GmMutex lock;
+    const GmTrie *trie;
+    GmRegex rx;
+    GmViews views;
+    GmNet net;
+    GmPool summaries;
+    GmMap summary_map; /* (base, state) -> summary */
+    GmPool plans;      /* const GmPlan * */
+    GmMap plan_map;    /* (state, byte) -> plan */
+    GM_VEC(GmWork) work;
+    uint32_t work_len; /* entries in use; the others keep their memory */
+    GM_VEC(uint32_t) order, visit; /* of a plan under construction */
+    GM_VEC(GmPlanStep) steps;
+} GmCore;
+
+/* Always safe to deinit after init, whatever it returned. The trie and the module are borrowed. */
+GmStatus gm_core_init(GmCore *core, const GmTrie *trie, size_t memory, GmError *err);
+GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
+                       uint32_t max_expansion, GmError *err);
+void gm_core_deinit(GmCore *core);
+/* Take the lock and leave no trace of a computation that was cut short. */
+void gm_core_lock(GmCore *core);
+void gm_core_unlock(GmCore *core);
+
+/* Locked. */
+GmStatus gm_summary_make(GmCore *core, uint32_t base, uint32_t state, uint32_t *out, GmError *err);
+GmStatus gm_plan_make(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err);
+
+/* Any thread. */
+GmStatus gm_core_summary(GmCore *core, uint32_t base, uint32_t state, const GmSummary **out, GmError *err);
+GmStatus gm_core_plan(GmCore *core, uint32_t state, uint32_t byte, const GmPlan **out, GmError *err);
+GmStatus gm_core_step(GmCore *core, uint32_t base, GmLex lex, const GmStep **out, GmError *err);
+GmStatus gm_core_whole(GmCore *core, GmRe debt, uint32_t *view, GmError *err);
+GmStatus gm_core_clamp(GmCore *core, GmRe re, GmRe *out, GmError *err);
+/* Two residuals owed at once. */
+GmStatus gm_core_owe(GmCore *core, GmRe a, GmRe b, GmRe *out, GmError *err);
+GmStatus gm_core_deriv_slow(GmCore *core, GmRe re, uint8_t byte, uint32_t *entry, GmError *err);
+static inline GmStatus gm_core_deriv(GmCore *core, GmRe re, uint8_t byte, uint32_t *entry, GmError *err)
+{
+    *entry = gm_re_peek(&core->rx, re, byte);
+    return *entry != GM_RE_UNKNOWN ? GM_OK : gm_core_deriv_slow(core, re, byte, entry, err);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* gm_mask: the mask of a state: every reading's summary, then down its stacks while something remains.
+ * Pairs (view, node) are visited once, or a frame that many readings share would be walked for each. */
+#include "gm_state.h"
+
+#include <string.h>
+
+static GmStatus walk_push(GmState *s, uint32_t view, uint32_t set, GmError *err)
+{
+    if (view == GM_VIEW_EMPTY) {
+        return GM_OK;
+    }
+    const GmStackSet *below = &s->stack.sets.data[set];
+    for (uint32_t i = 0; i < below->n; i++) {
+        uint32_t node = s->stack.members.data[below->off + i];
+        if (node == GM_STACK_BOTTOM) {
+            continue;
+        }
+        uint64_t pair = gm_pair(view, node);
+        uint32_t k = 0;
+        while (k < s->walked.len && s->walked.data[k] != pair) {
+            k++;
+        }
+        if (k == s->walked.len) {
+            GM_PUSH(&s->mem, s->walked, pair);
+            GM_PUSH(&s->mem, s->walk, pair);
+        }
+    }
+    return GM_OK;
+}
+
+/* A view read from a network state, over the stacks of `set`. */
+static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
+{
+    GmCore *core = &s->c->core;
+    const GmView *v = gm_view_at(&core->views, view);
+    uint32_t clamped = gm_net_at(&core->net, state)->clamp;
+    for (uint32_t i = 0; i < v->n; i++) {
+        const GmSummary *summary;
+        GM_TRY(gm_core_summary(core, v->bases[i], clamped, &summary, err));
+        gm_toks_or(&summary->toks, words, core->trie->n_words);
+        GM_TRY(walk_push(s, summary->rest, set, err));
+    }
+    return GM_OK;
+}
+
+static GmStatus whole_view(GmState *s, GmRe debt, uint32_t *view, GmError *err)
+{
+    *view = GM_VIEW_ROOT;
+    if (debt == GM_RE_EMPTY) {
+        return GM_OK;
+    }
+    GM_TRY(gm_core_clamp(&s->c->core, debt, &debt, err));
+    return gm_core_whole(&s->c->core, debt, view, err);
+}
+
+static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmError *err)
+{
+    GmCore *core = &s->c->core;
+    uint32_t view;
+    GmRe re;
+    GM_TRY(whole_view(s, t->debt, &view, err));
+    GM_TRY(gm_core_clamp(core, t->re, &re, err));
+    const GmView *v = gm_view_at(&core->views, view);
+    for (uint32_t i = 0; i < v->n; i++) {
+        const GmStep *step;
+        GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, t->exempt != 0), &step, err));
+        gm_toks_or(&step->inside, words, core->trie->n_words);
+        if (step->after == GM_VIEW_EMPTY) {
+            continue;
+        }
+        if (t->to == GM_NET_END) {
+            GM_TRY(walk_push(s, step->after, t->set, err));
+        } else {
+            GM_TRY(read_view(s, step->after, t->to, t->set, words, err));
+        }
+    }
+    return GM_OK;
+}
+
+static GmStatus exact_ids(GmState *s, uint32_t *words, GmError *err)
+{
+    GM_TRY(gm_state_close(s, err));
+    for (uint32_t i = 0; i < s->closed.len; i++) {
+        const GmPlan *plan;
+        GM_TRY(gm_core_plan(&s->c->core, s->closed.data[i].state, GM_PLAN_OF_EXACT, &plan, err));
+        for (uint32_t k = 0; k < plan->n; k++) {
+            if (plan->step[k].op != GM_PLAN_EXACT) {
+                continue;
+            }
+            const GmIdSet *ids = &s->c->core.net.nfa.id_sets.data[plan->step[k].a];
+            for (uint32_t j = 0; j < ids->n; j++) {
+                gm_bits_set(words, ids->ids[j]);
+            }
+        }
+    }
+    return GM_OK;
+}
+
+GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
+{
+    GmCore *core = &s->c->core;
+    s->walk.len = s->walked.len = 0;
+    for (uint32_t i = 0; i < s->now.tops.len; i++) {
+        const GmTop *top = &s->now.tops.data[i];
+        uint32_t view;
+        GM_TRY(whole_view(s, top->debt, &view, err));
+        GM_TRY(read_view(s, view, top->state, top->set, words, err));
+    }
+    for (uint32_t i = 0; i < s->now.threads.len; i++) {
+        GM_TRY(read_thread(s, &s->now.threads.data[i], words, err));
+    }
+    while (s->walk.len > 0) {
+        uint64_t pair = s->walk.data[--s->walk.len];
+        const GmStackNode *node = &s->stack.nodes.data[(uint32_t)pair];
+        GM_TRY(read_view(s, (uint32_t)(pair >> 32), node->sym, node->set, words, err));
+    }
+    if (core->net.has_exact) {
+        GM_TRY(exact_ids(s, words, err));
+    }
+    return GM_OK;
+}
+
+static GmStatus state_mask(GmState *s, uint32_t *words, uint64_t n_words, GmError *err)
+{
+    const GmConstraint *c = s->c;
+    if (n_words < c->n_words) {
+        return gm_fail(err, GM_ARG, "the mask needs %llu words, the buffer has %llu", (unsigned long long)c->n_words,
+                       (unsigned long long)n_words);
+    }
+    memset(words, 0, n_words * sizeof *words);
+    if (s->now.rejected || s->now.terminated) {
+        return GM_OK;
+    }
+    GM_TRY(gm_mask_fill(s, words, err));
+    for (uint32_t i = 0; i < c->n_end_tokens; i++) {
+        gm_bits_clear(words, c->end_tokens[i]);
+    }
+    if (c->n_end_tokens > 0) {
+        GM_TRY(gm_state_close(s, err));
+        for (uint32_t i = 0; s->accepting && i < c->n_end_tokens; i++) {
+            gm_bits_set(words, c->end_tokens[i]);
+        }
+    }
+    return GM_OK;
+}
+
+int gm_state_mask(GmState *s, uint32_t *words, uint64_t n_words, GmError *err)
+{
+    if (atomic_flag_test_and_set_explicit(&s->busy, memory_order_acquire)) {
+        (void)gm_fail(err, GM_ARG, "another thread is using this state");
+        return -1;
+    }
+    GmStatus status = state_mask(s, words, n_words, err);
+    atomic_flag_clear_explicit(&s->busy, memory_order_release);
+    return status == GM_OK ? 0 : -1;
+}
+
+int gm_states_mask(GmState **states, uint32_t n, uint32_t *words, uint64_t n_words, GmError *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (gm_state_mask(states[i], words + (size_t)i * n_words, n_words, err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

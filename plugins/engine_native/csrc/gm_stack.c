@@ -1,0 +1,287 @@
+#include "gm_stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uint32_t *out, GmError *err)
+{
+    uint64_t hash = gm_hash_words(list, n, 41);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&stack->set_index, hash, &at)) != GM_NONE) {
+        const GmStackSet *set = &stack->sets.data[found];
+        if (set->n == n && (n == 0 || memcmp(stack->members.data + set->off, list, n * sizeof *list) == 0)) {
+            *out = found;
+            return GM_OK;
+        }
+    }
+    GmStackSet made = {stack->members.len, n, {0, 0}};
+    GM_RESERVE(stack->mem, stack->members, (size_t)stack->members.len + n);
+    for (uint32_t i = 0; i < n; i++) {
+        stack->members.data[stack->members.len + i] = list[i];
+        made.hash = gm_hash_sum(made.hash, stack->nodes.data[list[i]].hash);
+    }
+    stack->members.len += n;
+    *out = stack->sets.len;
+    GM_PUSH(stack->mem, stack->sets, made);
+    return gm_index_add(&stack->set_index, stack->mem, hash, *out, err);
+}
+
+GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *err)
+{
+    memset(stack, 0, sizeof *stack);
+    stack->mem = mem;
+    stack->net = net;
+    stack->live = 1;
+    GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, 0, {0x1234567, 0x89abcde}}));
+    uint32_t bottom = GM_STACK_BOTTOM, set;
+    GM_TRY(set_intern(stack, &bottom, 1, &set, err));
+    GM_CHECK(set == GM_SET_BOTTOM, err);
+    GM_TRY(set_intern(stack, NULL, 0, &set, err));
+    GM_CHECK(set == GM_SET_EMPTY, err);
+    return GM_OK;
+}
+
+void gm_stack_deinit(GmStack *stack)
+{
+    GM_VEC_FREE(stack->mem, stack->nodes);
+    GM_VEC_FREE(stack->mem, stack->sets);
+    GM_VEC_FREE(stack->mem, stack->members);
+    GM_VEC_FREE(stack->mem, stack->pops);
+    GM_VEC_FREE(stack->mem, stack->pop);
+    GM_VEC_FREE(stack->mem, stack->scratch);
+    GM_VEC_FREE(stack->mem, stack->todo);
+    GM_VEC_FREE(stack->mem, stack->merge);
+    gm_index_deinit(&stack->node_index, stack->mem);
+    gm_index_deinit(&stack->set_index, stack->mem);
+}
+
+GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *node, GmError *err)
+{
+    uint64_t hash = gm_mix(gm_pair(sym, set) + 7);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&stack->node_index, hash, &at)) != GM_NONE) {
+        if (stack->nodes.data[found].sym == sym && stack->nodes.data[found].set == set) {
+            *node = found;
+            return GM_OK;
+        }
+    }
+    Hash128 below = stack->sets.data[set].hash;
+    /* Counts that no token can exhaust are one symbol to masks, so the hash is of the clamped state. */
+    GmStackNode made = {sym, set, 0, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), gm_net_at(stack->net, sym)->clamp)};
+    *node = stack->nodes.len;
+    GM_PUSH(stack->mem, stack->nodes, made);
+    return gm_index_add(&stack->node_index, stack->mem, hash, *node, err);
+}
+
+GmStatus gm_stack_single(GmStack *stack, uint32_t node, uint32_t *set, GmError *err)
+{
+    return set_intern(stack, &node, 1, set, err);
+}
+
+/* Take off the list (sorted, in place) what a final member reaches by popping its frame. */
+static uint32_t reduce(const GmStack *stack, uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && n > 1; i++) {
+        uint32_t m = list[i];
+        if (m == GM_STACK_BOTTOM || !gm_net_final(stack->net, stack->nodes.data[m].sym)) {
+            continue;
+        }
+        const GmStackSet *below = &stack->sets.data[stack->nodes.data[m].set];
+        uint32_t kept = 0, b = 0, shift = 0;
+        for (uint32_t j = 0; j < n; j++) {
+            while (b < below->n && stack->members.data[below->off + b] < list[j]) {
+                b++;
+            }
+            bool drop = list[j] != m && b < below->n && stack->members.data[below->off + b] == list[j];
+            shift += drop && j < i;
+            if (!drop) {
+                list[kept++] = list[j];
+            }
+        }
+        n = kept;
+        i -= shift;
+    }
+    return n;
+}
+
+GmStatus gm_stack_union(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err)
+{
+    if (a == b || b == GM_SET_EMPTY || a == GM_SET_EMPTY) {
+        *set = a == GM_SET_EMPTY ? b : a;
+        return GM_OK;
+    }
+    const GmStackSet x = stack->sets.data[a], y = stack->sets.data[b];
+    stack->scratch.len = 0;
+    GM_RESERVE(stack->mem, stack->scratch, (size_t)x.n + y.n);
+    const uint32_t *p = stack->members.data + x.off, *q = stack->members.data + y.off;
+    uint32_t i = 0, j = 0, n = 0, *out = stack->scratch.data;
+    while (i < x.n || j < y.n) {
+        if (j == y.n || (i < x.n && p[i] < q[j])) {
+            out[n++] = p[i++];
+        } else {
+            i += i < x.n && p[i] == q[j];
+            out[n++] = q[j++];
+        }
+    }
+    return set_intern(stack, out, reduce(stack, out, n), set, err);
+}
+
+GmStatus gm_stack_minus(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err)
+{
+    const GmStackSet x = stack->sets.data[a], y = stack->sets.data[b];
+    stack->scratch.len = 0;
+    GM_RESERVE(stack->mem, stack->scratch, (size_t)x.n + 1);
+    uint32_t j = 0, n = 0;
+    for (uint32_t i = 0; i < x.n; i++) {
+        uint32_t m = stack->members.data[x.off + i];
+        while (j < y.n && stack->members.data[y.off + j] < m) {
+            j++;
+        }
+        if (j == y.n || stack->members.data[y.off + j] != m) {
+            stack->scratch.data[n++] = m;
+        }
+    }
+    return set_intern(stack, stack->scratch.data, n, set, err);
+}
+
+static GmStatus pops_merge(GmStack *stack, uint32_t sym, uint32_t set, GmError *err)
+{
+    for (uint32_t i = 0; i < stack->merge.len; i++) {
+        if (stack->merge.data[i].sym == sym) {
+            return gm_stack_union(stack, stack->merge.data[i].set, set, &stack->merge.data[i].set, err);
+        }
+    }
+    GM_PUSH(stack->mem, stack->merge, ((GmPop){sym, set}));
+    return GM_OK;
+}
+
+/* The record of one node whose final frames below all have theirs. */
+static GmStatus pops_make(GmStack *stack, uint32_t node, bool final, GmError *err)
+{
+    const GmStackNode at = stack->nodes.data[node];
+    bool accepting = false;
+    stack->merge.len = 0;
+    GM_TRY(pops_merge(stack, at.sym, at.set, err));
+    uint32_t n = final ? stack->sets.data[at.set].n : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t below = stack->members.data[stack->sets.data[at.set].off + i];
+        if (below == GM_STACK_BOTTOM) {
+            accepting = true;
+            continue;
+        }
+        const GmPops record = stack->pops.data[stack->nodes.data[below].pops - 1];
+        accepting = accepting || record.accepting;
+        for (uint32_t k = 0; k < record.n; k++) {
+            const GmPop pop = stack->pop.data[record.off + k];
+            GM_TRY(pops_merge(stack, pop.sym, pop.set, err));
+        }
+    }
+    GmPops made = {stack->pop.len, stack->merge.len, accepting};
+    for (uint32_t i = 0; i < stack->merge.len; i++) {
+        GM_PUSH(stack->mem, stack->pop, stack->merge.data[i]);
+    }
+    GM_PUSH(stack->mem, stack->pops, made);
+    stack->nodes.data[node].pops = stack->pops.len;
+    return GM_OK;
+}
+
+GmStatus gm_stack_pops(GmStack *stack, uint32_t node, const GmPops **out, GmError *err)
+{
+    stack->todo.len = 0;
+    if (stack->nodes.data[node].pops == 0) {
+        GM_PUSH(stack->mem, stack->todo, node);
+    }
+    while (stack->todo.len > 0) { /* no recursion: stacks may be deep */
+        uint32_t top = stack->todo.data[stack->todo.len - 1], before = stack->todo.len;
+        if (stack->nodes.data[top].pops != 0) {
+            stack->todo.len--;
+            continue;
+        }
+        bool final = gm_net_final(stack->net, stack->nodes.data[top].sym);
+        const GmStackSet set = stack->sets.data[stack->nodes.data[top].set];
+        for (uint32_t i = 0; final && i < set.n; i++) {
+            uint32_t below = stack->members.data[set.off + i];
+            if (below != GM_STACK_BOTTOM && stack->nodes.data[below].pops == 0) {
+                GM_PUSH(stack->mem, stack->todo, below);
+            }
+        }
+        if (stack->todo.len == before) {
+            stack->todo.len--;
+            GM_TRY(pops_make(stack, top, final, err));
+        }
+    }
+    *out = &stack->pops.data[stack->nodes.data[node].pops - 1];
+    return GM_OK;
+}
+
+/* Nodes below have smaller ids, so one pass down finds what is live and one pass up copies it. */
+GmStatus gm_stack_copy(const GmStack *stack, GmStack *to, uint32_t **sets, uint32_t n, GmError *err)
+{
+    uint32_t n_nodes = stack->nodes.len, n_sets = stack->sets.len;
+    GM_RESERVE(to->mem, to->todo, (size_t)n_nodes + n_sets);
+    uint32_t *node_map = to->todo.data, *set_map = node_map + n_nodes; /* 0 dead, 1 live; then new id + 2 */
+    memset(node_map, 0, ((size_t)n_nodes + n_sets) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n; i++) {
+        const GmStackSet *set = &stack->sets.data[*sets[i]];
+        set_map[*sets[i]] = 1;
+        for (uint32_t k = 0; k < set->n; k++) {
+            node_map[stack->members.data[set->off + k]] = 1;
+        }
+    }
+    for (uint32_t node = n_nodes; node-- > 1;) {
+        if (node_map[node] == 0) {
+            continue;
+        }
+        const GmStackSet *set = &stack->sets.data[stack->nodes.data[node].set];
+        for (uint32_t k = 0; k < set->n; k++) {
+            node_map[stack->members.data[set->off + k]] = 1;
+        }
+    }
+    node_map[GM_STACK_BOTTOM] = GM_STACK_BOTTOM + 2;
+    GmStatus status = GM_OK;
+    for (uint32_t pass = 0, at = 1; status == GM_OK; at++) {
+        uint32_t set_id;
+        if (pass == 0 && at == n_nodes) {
+            pass = 1;
+            at = 0;
+        }
+        if (pass == 1) {
+            if (at == n) {
+                break;
+            }
+            set_id = *sets[at];
+        } else if (node_map[at] == 0) {
+            continue;
+        } else {
+            set_id = stack->nodes.data[at].set;
+        }
+        if (set_map[set_id] < 2) {
+            const GmStackSet *set = &stack->sets.data[set_id];
+            uint32_t made;
+            status = gm_vec_reserve(to->mem, (void **)&to->scratch.data, &to->scratch.cap, set->n + 1u, sizeof(uint32_t), err);
+            for (uint32_t k = 0; status == GM_OK && k < set->n; k++) {
+                to->scratch.data[k] = node_map[stack->members.data[set->off + k]] - 2;
+            }
+            if (status == GM_OK) {
+                status = set_intern(to, to->scratch.data, set->n, &made, err);
+            }
+            if (status != GM_OK) {
+                return status;
+            }
+            set_map[set_id] = made + 2;
+        }
+        if (pass == 0) {
+            uint32_t made;
+            status = gm_stack_push(to, stack->nodes.data[at].sym, set_map[set_id] - 2, &made, err);
+            if (status == GM_OK) {
+                node_map[at] = made + 2;
+            }
+        }
+    }
+    GM_TRY(status);
+    for (uint32_t i = 0; i < n; i++) {
+        *sets[i] = set_map[*sets[i]] - 2;
+    }
+    to->live = to->nodes.len;
+    return GM_OK;
+}

@@ -1,0 +1,72 @@
+/* gm_stack: the graph-structured stack of one state.
+ *
+ * A node is a return state over a set of nodes; node 0 is the bottom. Sets and nodes are interned and
+ * immutable, and every node has a larger id than all nodes below it. `pops` is what becomes the top when
+ * the frame of a node, and completed frames under it, are popped: kept on the node, so that a tower of
+ * completed frames is walked once.
+ *
+ * Sets are kept reduced: a member that another member, being final, reaches by popping adds nothing.
+ *
+ * Owner    one GmStack per state (a clone copies the live part); gm_stack_compact drops what is dead.
+ * Threads  none; belongs to its state.
+ * Source   Tomita 1985; Scott & Johnstone 2010. Reduction: own, docs/algorithms/stacks.md.
+ * Tests    differential tests; tests/c/test_stack.c. */
+#ifndef GM_STACK_H
+#define GM_STACK_H
+
+#include "gm_network.h"
+
+enum { GM_STACK_BOTTOM = 0, GM_SET_BOTTOM = 0, GM_SET_EMPTY = 1 };
+
+typedef struct GmStackNode {
+    uint32_t sym, set;
+    uint32_t pops; /* record + 1, or 0 */
+    Hash128 hash;
+} GmStackNode;
+
+typedef struct GmStackSet {
+    uint32_t off, n; /* members, ascending */
+    Hash128 hash;
+} GmStackSet;
+
+typedef struct GmPop {
+    uint32_t sym, set;
+} GmPop;
+
+typedef struct GmPops {
+    uint32_t off, n; /* in GmStack.pop, ascending by sym */
+    bool accepting;  /* the bottom is reached through completed frames */
+} GmPops;
+
+typedef struct GmStack {
+    GmMem *mem;
+    const GmNet *net;
+    GM_VEC(GmStackNode) nodes;
+    GM_VEC(GmStackSet) sets;
+    GM_VEC(uint32_t) members;
+    GM_VEC(GmPops) pops;
+    GM_VEC(GmPop) pop;
+    GmIndex node_index, set_index;
+    GM_VEC(uint32_t) scratch, todo;
+    GM_VEC(GmPop) merge;
+    uint32_t live; /* nodes after the last compaction */
+} GmStack;
+
+GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *err);
+void gm_stack_deinit(GmStack *stack);
+GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *node, GmError *err);
+GmStatus gm_stack_single(GmStack *stack, uint32_t node, uint32_t *set, GmError *err);
+GmStatus gm_stack_union(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err);
+/* a without the members of b. */
+GmStatus gm_stack_minus(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err);
+/* The record of a node (not the bottom); valid until the next call that changes the stack. */
+GmStatus gm_stack_pops(GmStack *stack, uint32_t node, const GmPops **out, GmError *err);
+/* Copy what the n sets need into `to` (fresh, initialised) and renumber them in place. */
+GmStatus gm_stack_copy(const GmStack *stack, GmStack *to, uint32_t **sets, uint32_t n, GmError *err);
+
+static inline bool gm_stack_wants_compaction(const GmStack *stack)
+{
+    return stack->nodes.len > 4 * stack->live + 256 || stack->sets.len > 4 * stack->live + 1024;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* gm_state: one sequence: what the text so far can still become.
+ *
+ * After each byte a reading is either in the middle of a terminal (a *thread*) or at a boundary (a *top*):
+ *
+ *   thread  (lexer state, exempt, network state after the terminal, debt) -> set of stacks
+ *   top     (network state, debt) -> set of stacks, not closed under pops
+ *
+ * What could start at a boundary is not kept; the next byte decides it (gm_core_plan). `closed` is the
+ * boundary closed under pops, made on first need after each commit.
+ *
+ * Owner    a state retains its constraint; its stack, history and buffers are its own.
+ * Threads  one at a time, checked by `busy`.
+ * Cost     a byte: a look-up per thread and top; no allocation once buffers have grown.
+ * Tests    differential tests; tests of threads in tests/. */
+#ifndef GM_STATE_H
+#define GM_STATE_H
+
+#include "gm_constraint.h"
+#include "gm_stack.h"
+
+typedef struct GmThread {
+    GmRe re, debt;
+    uint32_t to, set;
+    uint32_t exempt;
+} GmThread;
+
+typedef struct GmTop {
+    uint32_t state, set;
+    GmRe debt;
+} GmTop;
+
+typedef struct GmMoment { /* everything a commit can change; also an entry of the history */
+    GM_VEC(GmThread) threads;
+    GM_VEC(GmTop) tops;
+    uint8_t rejected, terminated, empty; /* empty: nothing committed yet and the empty text is accepted */
+} GmMoment;
+
+struct GmState {
+    GmConstraint *c;
+    GmMem mem;
+    atomic_flag busy;
+    GmStack stack;
+    GmMoment now;
+    GmMoment *history; /* ring of max_history + 1; the extra one is the moment before a commit */
+    uint32_t max_history, first, count;
+    GM_VEC(GmThread) next_threads;
+    GM_VEC(GmTop) next_tops, closed, exact;
+    GM_VEC(uint32_t) slots; /* sets of a plan being carried out */
+    GM_VEC(uint32_t *) roots;
+    GM_VEC(uint64_t) walk, walked; /* of a mask: (view, node) */
+    bool closed_valid, accepting;  /* accepting: as of `closed` */
+};
+
+/* Make `closed` and `accepting`. */
+GmStatus gm_state_close(GmState *state, GmError *err);
+/* Add the reading; readings that agree in all but their stacks are one. */
+GmStatus gm_state_add_top(GmState *state, GmTop top, GmError *err);
+/* The words of the mask, which are zero on entry, without end tokens (gm_mask.c). */
+GmStatus gm_mask_fill(GmState *state, uint32_t *words, GmError *err);
+
+#endif

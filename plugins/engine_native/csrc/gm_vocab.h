@@ -1,0 +1,29 @@
+/* gm_vocab: a vocabulary as the engine needs it: token bytes by id, and the trie.
+ * Owner    reference-counted; constraints retain it. Threads: immutable once built.
+ * Tests    tests/c/test_trie.c. */
+#ifndef GM_VOCAB_H
+#define GM_VOCAB_H
+
+#include "gm.h"
+#include "gm_sync.h"
+#include "gm_hash.h"
+#include "gm_trie.h"
+
+struct GmVocab {
+    atomic_uint references;
+    GmMem mem;
+    GmTrie trie;
+    uint32_t n;
+    uint32_t *ids;  /* ascending */
+    uint64_t *off;  /* n + 1 */
+    uint8_t *blob;
+    uint64_t n_blob;
+    uint32_t *index; /* id -> position + 1, for dense id spaces; else NULL */
+    uint32_t n_index;
+};
+
+void gm_vocab_retain(GmVocab *vocab);
+/* Is the id known? Its bytes (perhaps none) if so. */
+bool gm_vocab_find(const GmVocab *vocab, uint32_t id, const uint8_t **bytes, uint64_t *n);
+
+#endif

@@ -1,0 +1,1 @@
+"""The bundled mask engine: C behind cffi. Nothing here is public; use ``glrmask``."""

@@ -1,0 +1,133 @@
+"""``NativeEngine``: the ``Engine`` protocol on the C library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from glrmask_core.errors import ArtifactError, PluginError
+from glrmask_core.ir import Module
+from glrmask_core.options import CompileOptions, Optimization
+from glrmask_core.protocols import API_VERSION, CompiledGrammar, EngineCapabilities
+from glrmask_core.vocab import Vocab
+
+from ._native import ffi, lib
+from .handles import owned, vocab_handle
+from .state import NativeState
+from .status import new_error, raise_for, raise_in_state
+
+if TYPE_CHECKING:
+    from glrmask_core.program import ParserProgram
+
+_MODES = {
+    Optimization.AUTO: 0,
+    Optimization.FAST_BUILD: 1,
+    Optimization.BALANCED: 2,
+    Optimization.FAST_RUNTIME: 3,
+}
+
+
+class NativeGrammar:
+    """A compiled grammar (:class:`CompiledGrammar`)."""
+
+    __slots__ = ("handle", "width")
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+        self.width = int(lib.gm_constraint_width(handle))
+
+    def start(self, max_rollback: int) -> NativeState:
+        """See :meth:`CompiledGrammar.start`."""
+        err = new_error()
+        pointer = lib.gm_state_new(self.handle, max_rollback, err)
+        if not pointer:
+            raise_in_state(err)
+        return NativeState._of(pointer, (self.width + 31) // 32)
+
+    def save(self) -> bytes:
+        """Nothing: everything is rebuilt from the module."""
+        return b""
+
+    def report(self) -> Mapping[str, Any]:
+        """See :meth:`CompiledGrammar.report`; sizes as of now, tables filled later included."""
+        out = ffi.new("GmReport *")
+        lib.gm_constraint_report(self.handle, out)
+        return {
+            name: int(getattr(out, name))
+            for name in (
+                "memory_bytes",
+                "walked",
+                "rules",
+                "states",
+                "lexer_states",
+                "views",
+                "steps",
+                "summaries",
+                "cached_masks",
+                "left_recursive_rules",
+            )
+        }
+
+
+class NativeEngine:
+    """The bundled engine. Stateless; what it shares per vocabulary hangs on the vocabulary."""
+
+    name = "native"
+    api_version = API_VERSION
+    priority = 100
+    capabilities = EngineCapabilities(programs=False)
+
+    def compile(self, module: Module, vocab: Vocab, options: CompileOptions) -> CompiledGrammar:
+        """See :meth:`Engine.compile`."""
+        limits = options.limits
+        ends = ffi.new("uint32_t[]", options.end_tokens)
+        settings = ffi.new(
+            "GmOptions *",
+            {
+                "memory_bytes": limits.memory_bytes,
+                "mask_cache_bytes": limits.mask_cache_bytes,
+                "static_work": limits.static_work,
+                "static_bytes": limits.static_bytes,
+                "states": limits.states,
+                "lexer_states": limits.lexer_states,
+                "expansion": limits.expansion,
+                "static_pairs": limits.static_pairs,
+                "mode": _MODES[options.optimization],
+                "background": options.background,
+                "n_end_tokens": len(options.end_tokens),
+                "end_tokens": ends,
+            },
+        )
+        err = new_error()
+        pointer = lib.gm_constraint_new(
+            vocab_handle(vocab, limits),
+            ffi.from_buffer("int32_t[]", module.rows),
+            len(module.rows) // 4,
+            ffi.from_buffer("int32_t[]", module.args),
+            len(module.args),
+            ffi.from_buffer("uint8_t[]", module.blob),
+            len(module.blob),
+            ffi.from_buffer("int32_t[]", module.rules),
+            len(module.rules) // 2,
+            module.root,
+            settings,
+            err,
+        )
+        if not pointer:
+            raise_for(err, module)
+        return NativeGrammar(owned(pointer, lib.gm_constraint_free, 1 << 16))
+
+    def compile_program(
+        self, program: ParserProgram, patterns: Module, ignore: int | None, vocab: Vocab, options: CompileOptions
+    ) -> CompiledGrammar:
+        """Not offered by this version, as ``capabilities.programs`` says."""
+        raise PluginError('engine "native" does not run parser programs; use engine="oracle" for small ones')
+
+    def load(self, module: Module, vocab: Vocab, options: CompileOptions, payload: bytes) -> CompiledGrammar:
+        """See :meth:`Engine.load`."""
+        if payload:
+            raise ArtifactError(f'engine "native" saved no tables, the artifact has {len(payload)} bytes of them')
+        return self.compile(module, vocab, options)
+
+    def purge(self, force: bool) -> None:
+        """Nothing is shared beyond vocabularies, which are freed with their last owner."""
