@@ -155,8 +155,6 @@ def _plugins(_options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from glrmask_core.ir_text import dump
-
     frontend = manager().frontend(_read(options, options.grammar, options.format))
     settings = dict(options.option)
     parsed = frontend.parse(frontend.prepare(options.text, settings), settings)
@@ -165,6 +163,8 @@ def _check(options: argparse.Namespace) -> int:
     for line in parsed.left_out:
         _tell(f"not enforced: {line}")
     if not options.quiet:
+        from glrmask_core.ir_text import dump
+
         print(dump(parsed.module).rstrip("\n"))
     return OK
 

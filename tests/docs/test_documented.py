@@ -105,6 +105,18 @@ def test_public_names_are_documented() -> None:
     assert [name for name in public if not re.search(rf"\b{name}\b", text)] == []
 
 
+CLASSES = ("Vocab", "Grammar", "UnlinkedConstraint", "Constraint", "ConstraintState", "ParserProgram")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_public_methods_are_documented(name: str) -> None:
+    cls = getattr(glrmask, name)
+    public = {attribute for attribute in dir(cls) if not attribute.startswith("_")}
+    public -= {"engine_cache", "engine_lock"}
+    assert [attribute for attribute in sorted(public) if f"`{attribute}`" not in page("reference.md")] == []
+    assert [attribute for attribute in sorted(public) if not inspect.getdoc(getattr(cls, attribute))] == []
+
+
 def test_status_codes_of_the_engine_are_documented() -> None:
     header = ROOT / "plugins" / "engine_native" / "csrc" / "gm.h"
     if not header.exists():
