@@ -96,6 +96,8 @@ def check_words(words: Any, mask_len: int, dims: int = 1) -> npt.NDArray[np.uint
     if not flags.aligned:
         raise MaskShapeError("the mask buffer is not aligned to 4 bytes")
     if words.shape[-1] < mask_len:
-        raise MaskShapeError(f"the mask buffer has {words.shape[-1]} words, at least {mask_len} are needed (mask_len())")
+        raise MaskShapeError(
+            f"the mask buffer has {words.shape[-1]} words, at least {mask_len} are needed (mask_len())"
+        )
     view: npt.NDArray[np.uint32] = words.view(WORD)
     return view

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,7 @@ class Constraint(Closed):
         compiled: CompiledGrammar,
         left_out: tuple[str, ...] = (),
         warnings: tuple[Diagnostic, ...] = (),
-        seconds: Mapping[str, float] = {},  # noqa: B006 - never changed
+        seconds: Mapping[str, float] = {},
         program: tuple[ParserProgram, int | None] | None = None,
     ) -> Constraint:
         self = cls._new()
@@ -319,7 +320,7 @@ def _end_tokens(vocab: Vocab, end_tokens: Any) -> tuple[int, ...]:
             )
         ids.append(number)
     ids.sort()
-    for a, b in zip(ids, ids[1:], strict=False):
+    for a, b in itertools.pairwise(ids):
         if a == b:
             raise CompileError(f"end token {a} is given twice")
     return tuple(ids)

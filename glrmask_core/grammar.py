@@ -132,7 +132,11 @@ class Grammar(Closed):
         frontend = manager().frontend(format)
         text = frontend.prepare(source, options)
         self = cls._new()
-        self._source, self._bindings, self._resolved = _Source(format_key(format), frontend, text, dict(options)), {}, None
+        self._source, self._bindings, self._resolved = (
+            _Source(format_key(format), frontend, text, dict(options)),
+            {},
+            None,
+        )
         return self
 
     # -- what it is ---------------------------------------------------------------------------
@@ -279,9 +283,7 @@ class Grammar(Closed):
         if module.slots:
             raise BindError(f"unbound: {slot_list(module.slots)}; bind() all, or use compile_unlinked()")
         check_tokens(resolved.exact, vocab)
-        return compile_module(
-            module, vocab, options, chosen, resolved.left_out, resolved.warnings, resolved.seconds
-        )
+        return compile_module(module, vocab, options, chosen, resolved.left_out, resolved.warnings, resolved.seconds)
 
     def compile_unlinked(self, vocab: Vocab, *, parser_backend: ParserBackend | None = None) -> UnlinkedConstraint:
         """Prepare for a vocabulary, leaving slots open for compiled parts.

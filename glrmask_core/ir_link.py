@@ -28,6 +28,7 @@ class Shifted(Mapping[int, "Place"]):
     """Several place tables side by side, each moved by an offset; nothing is copied."""
 
     __slots__ = ("_parts",)
+    _parts: list[tuple[int, int, Mapping[int, Place]]]
 
     def __init__(self, parts: Sequence[tuple[int, int, Mapping[int, Place]]]) -> None:
         flat: list[tuple[int, int, Mapping[int, Place]]] = []
@@ -106,9 +107,7 @@ class _Joined:
         return len(self.names) - 1
 
 
-def inline(
-    parent: Module, grammars: Mapping[str, Module], tokens: Mapping[str, Sequence[int]]
-) -> Module:
+def inline(parent: Module, grammars: Mapping[str, Module], tokens: Mapping[str, Sequence[int]]) -> Module:
     """``parent`` with slots filled.
 
     Args:

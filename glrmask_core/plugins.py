@@ -151,9 +151,8 @@ class PluginManager:
             raise PluginError(_clash("front-end", key, self._frontends.clashes[key]))
         installed = ", ".join(sorted(self._frontends.provided)) or "none"
         advice = f'Install "{KNOWN_FORMATS[key]}".' if key in KNOWN_FORMATS else "Is its package installed?"
-        raise UnknownFormatError(
-            f'no front-end for "{format}" (installed: {installed}). {self._failure(KNOWN_FORMATS.get(key), key) or advice}'
-        )
+        advice = self._failure(KNOWN_FORMATS.get(key), key) or advice
+        raise UnknownFormatError(f'no front-end for "{format}" (installed: {installed}). {advice}')
 
     def engine(
         self,

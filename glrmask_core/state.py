@@ -179,9 +179,7 @@ class ConstraintState(Closed):
         self._fill(view)
         view[count:] = 0
 
-    def fill_draft_masks(
-        self, ids: Sequence[int], out: npt.NDArray[Any], parents: Sequence[int] | None = None
-    ) -> None:
+    def fill_draft_masks(self, ids: Sequence[int], out: npt.NDArray[Any], parents: Sequence[int] | None = None) -> None:
         """Masks at every position of a draft; the state is left as it is.
 
         Args:
@@ -280,9 +278,7 @@ class ConstraintState(Closed):
         """
         count = as_u32(n, "n")
         if count and not self._rollback(count):
-            raise StateError(
-                f"rollback({count}): the history is shorter; it keeps what start(max_rollback=...) allows"
-            )
+            raise StateError(f"rollback({count}): the history is shorter; it keeps what start(max_rollback=...) allows")
 
     # -- questions ----------------------------------------------------------------------------
 
@@ -387,7 +383,9 @@ def raise_commit(state: ConstraintState, code: int, what: int | bytes, prefix: s
     if code == Commit.TERMINATED:
         raise StateError(f"{prefix}{shown}: the state is already terminated by an end token; start a new one")
     if code == Commit.REJECTED:
-        raise StateRejectedError(f"{prefix}{shown}: the state was rejected by an earlier commit; roll back or start anew")
+        raise StateRejectedError(
+            f"{prefix}{shown}: the state was rejected by an earlier commit; roll back or start anew"
+        )
     if code == Commit.UNKNOWN:
         raise StateError(
             f"{prefix}{shown} is neither in the vocabulary nor an exact or end token of the grammar; nothing changed"

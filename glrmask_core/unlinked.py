@@ -61,8 +61,8 @@ class UnlinkedConstraint(Closed):
         left_out: tuple[str, ...],
         warnings: tuple[Diagnostic, ...],
         seconds: float,
-        children: Mapping[str, Child] = {},  # noqa: B006 - never changed
-        tokens: Mapping[str, tuple[int, ...]] = {},  # noqa: B006 - never changed
+        children: Mapping[str, Child] = {},
+        tokens: Mapping[str, tuple[int, ...]] = {},
     ) -> UnlinkedConstraint:
         self = cls._new()
         self._module, self._vocab, self._backend = module, vocab, backend

@@ -9,6 +9,7 @@ Cost     building: O(tokens log tokens + bytes), about 40 ms for 128,000 tokens.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import threading
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -95,44 +96,44 @@ class Vocab(Closed):
     @classmethod
     def from_llama_cpp(cls, llm: Any) -> Vocab:
         """The vocabulary of a ``llama_cpp.Llama``; see :func:`glrmask_core.vocab_sources.from_llama_cpp`."""
-        from . import vocab_sources
+        from .vocab_sources import from_llama_cpp
 
-        return vocab_sources.from_llama_cpp(llm)
+        return from_llama_cpp(llm)
 
     @classmethod
     def from_tokenizers(cls, tokenizer: Any) -> Vocab:
         """The vocabulary of a ``tokenizers.Tokenizer``; see :func:`glrmask_core.vocab_sources.from_tokenizers`."""
-        from . import vocab_sources
+        from .vocab_sources import from_tokenizers
 
-        return vocab_sources.from_tokenizers(tokenizer)
+        return from_tokenizers(tokenizer)
 
     @classmethod
     def from_transformers(cls, tokenizer: Any) -> Vocab:
         """The vocabulary of a ``transformers`` tokenizer; see :func:`glrmask_core.vocab_sources.from_transformers`."""
-        from . import vocab_sources
+        from .vocab_sources import from_transformers
 
-        return vocab_sources.from_transformers(tokenizer)
+        return from_transformers(tokenizer)
 
     @classmethod
     def from_tiktoken(cls, encoding: Any) -> Vocab:
         """The vocabulary of a ``tiktoken.Encoding``; see :func:`glrmask_core.vocab_sources.from_tiktoken`."""
-        from . import vocab_sources
+        from .vocab_sources import from_tiktoken
 
-        return vocab_sources.from_tiktoken(encoding)
+        return from_tiktoken(encoding)
 
     @classmethod
     def from_sentencepiece(cls, processor: Any) -> Vocab:
         """Of a ``sentencepiece.SentencePieceProcessor``; see :func:`glrmask_core.vocab_sources.from_sentencepiece`."""
-        from . import vocab_sources
+        from .vocab_sources import from_sentencepiece
 
-        return vocab_sources.from_sentencepiece(processor)
+        return from_sentencepiece(processor)
 
     @classmethod
     def from_mistral(cls, tokenizer: Any) -> Vocab:
         """The vocabulary of a ``mistral_common`` tokenizer; see :func:`glrmask_core.vocab_sources.from_mistral`."""
-        from . import vocab_sources
+        from .vocab_sources import from_mistral
 
-        return vocab_sources.from_mistral(tokenizer)
+        return from_mistral(tokenizer)
 
     # -- what it holds ------------------------------------------------------------------------
 
@@ -160,7 +161,7 @@ class Vocab(Closed):
         known = sorted(self._known(i) for i in ids)
         if not known:
             raise VocabError("tokens() needs at least one id")
-        for a, b in zip(known, known[1:], strict=False):
+        for a, b in itertools.pairwise(known):
             if a == b:
                 raise VocabError(f"tokens(): id {a} is given twice")
         return ExactTokens._make(self, tuple(known))
@@ -332,9 +333,7 @@ class Spelling:
         ids, offsets, blob = vocab.entries()
         bounds = offsets.tolist()
         pairs = sorted(
-            (blob[start:end], i)
-            for i, start, end in zip(ids.tolist(), bounds, bounds[1:], strict=False)
-            if end > start
+            (blob[start:end], i) for i, start, end in zip(ids.tolist(), bounds, bounds[1:], strict=False) if end > start
         )
         self.texts = [text for text, _ in pairs]
         self.ids = [i for _, i in pairs]
@@ -453,6 +452,4 @@ def _check_ids(ids: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def _restore(ids: bytes, offsets: bytes, blob: bytes, end_ids: tuple[int, ...]) -> Vocab:
-    return Vocab._assemble(
-        np.frombuffer(ids, np.uint32).copy(), np.frombuffer(offsets, np.int64).copy(), blob, end_ids
-    )
+    return Vocab._assemble(np.frombuffer(ids, np.uint32).copy(), np.frombuffer(offsets, np.int64).copy(), blob, end_ids)
