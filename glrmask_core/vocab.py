@@ -167,6 +167,7 @@ class Vocab(Closed):
         return ExactTokens._make(self, tuple(known))
 
     @property
+        """End tokens that ``from_llama_cpp`` found, ascending; empty for other constructors."""
     def llama_cpp_end_token_ids(self) -> list[int]:
         return list(self._end_ids)
 
