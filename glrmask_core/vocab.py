@@ -167,8 +167,8 @@ class Vocab(Closed):
         return ExactTokens._make(self, tuple(known))
 
     @property
-        """End tokens that ``from_llama_cpp`` found, ascending; empty for other constructors."""
     def llama_cpp_end_token_ids(self) -> list[int]:
+        """End tokens that ``from_llama_cpp`` found, ascending; empty for other constructors."""
         return list(self._end_ids)
 
     @property
