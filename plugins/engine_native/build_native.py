@@ -30,7 +30,7 @@ def compiler_options(platform: str) -> dict[str, list[object]]:
     if platform == "win32":
         return {"extra_compile_args": ["/O2", "/std:c11", "/W3"], "define_macros": [("_CRT_SECURE_NO_WARNINGS", "1")]}
     return {
-        "extra_compile_args": ["-O2", "-std=c11", "-fvisibility=hidden", "-pthread"],
+        "extra_compile_args": ["-O3", "-std=c11", "-fvisibility=hidden", "-pthread"],
         "extra_link_args": ["-pthread"],
         "define_macros": [("_DEFAULT_SOURCE", "1")],  # -std=c11 alone hides clock_gettime and madvise
     }

@@ -69,6 +69,7 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
         c->width = (uint64_t)c->end_tokens[c->n_end_tokens - 1] + 1;
     }
     c->n_words = (c->width + 31) / 32;
+    gm_maskcache_init(&c->masks, options->mask_cache_bytes, (uint32_t)c->n_words);
     return c;
 }
 
@@ -79,6 +80,7 @@ void gm_constraint_free(GmConstraint *c)
     if (c == NULL || atomic_fetch_sub(&c->references, 1) != 1) {
         return;
     }
+    gm_maskcache_deinit(&c->masks);
     gm_core_deinit(&c->core);
     gm_vocab_free(c->vocab);
     (void)gm_mem_libc(NULL, c, sizeof *c, 0);
@@ -101,6 +103,10 @@ void gm_constraint_report(GmConstraint *c, GmReport *out)
     out->summaries = core->summaries.len;
     out->left_recursive_rules = core->net.groups.member.len;
     gm_core_unlock(core);
+    gm_mutex_lock(&c->masks.lock);
+    out->memory_bytes += c->masks.mem.used;
+    out->cached_masks = c->masks.young.len + c->masks.old.len;
+    gm_mutex_unlock(&c->masks.lock);
 }
 
 static bool has_id(const uint32_t *ids, uint32_t n, uint32_t id)

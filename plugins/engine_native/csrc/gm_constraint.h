@@ -4,6 +4,7 @@
 #define GM_CONSTRAINT_H
 
 #include "gm_core.h"
+#include "gm_maskcache.h"
 #include "gm_vocab.h"
 
 struct GmConstraint {
@@ -15,6 +16,7 @@ struct GmConstraint {
     uint32_t n_end_tokens;
     uint64_t width;
     uint64_t n_words;
+    GmMaskCache masks;
 };
 
 void gm_constraint_retain(GmConstraint *constraint);

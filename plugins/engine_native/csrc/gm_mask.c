@@ -120,17 +120,53 @@ GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
     return GM_OK;
 }
 
+static Hash128 hash_re(const GmCore *core, Hash128 h, GmRe re) { return gm_hash_join(h, gm_re_node(&core->rx, re)->hash.a); }
+
+/* Everything the mask depends on, with clamped counts: equal keys mean equal masks. */
+static GmStatus mask_key(GmState *s, Hash128 *out, GmError *err)
+{
+    GmCore *core = &s->c->core;
+    Hash128 sum = {s->now.empty, 0};
+    for (uint32_t i = 0; i < s->now.threads.len; i++) {
+        const GmThread *t = &s->now.threads.data[i];
+        GmRe re, debt;
+        GM_TRY(gm_core_clamp(core, t->re, &re, err));
+        GM_TRY(gm_core_clamp(core, t->debt, &debt, err));
+        uint64_t place = gm_pair(gm_net_at(&core->net, t->to)->clamp, t->exempt);
+        Hash128 h = hash_re(core, hash_re(core, (Hash128){place, 1}, re), debt);
+        sum = gm_hash_sum(sum, gm_hash_join2(h, s->stack.sets.data[t->set].hash));
+    }
+    for (uint32_t i = 0; i < s->now.tops.len; i++) {
+        const GmTop *t = &s->now.tops.data[i];
+        GmRe debt;
+        GM_TRY(gm_core_clamp(core, t->debt, &debt, err));
+        Hash128 h = hash_re(core, (Hash128){gm_net_at(&core->net, t->state)->clamp, 2}, debt);
+        sum = gm_hash_sum(sum, gm_hash_join2(h, s->stack.sets.data[t->set].hash));
+    }
+    *out = gm_hash_join(sum, 0);
+    return GM_OK;
+}
+
 static GmStatus state_mask(GmState *s, uint32_t *words, uint64_t n_words, GmError *err)
 {
-    const GmConstraint *c = s->c;
+    GmConstraint *c = s->c;
     if (n_words < c->n_words) {
         return gm_fail(err, GM_ARG, "the mask needs %llu words, the buffer has %llu", (unsigned long long)c->n_words,
                        (unsigned long long)n_words);
     }
-    memset(words, 0, n_words * sizeof *words);
+    if (n_words > c->n_words) {
+        memset(words + c->n_words, 0, (n_words - c->n_words) * sizeof *words);
+    }
     if (s->now.rejected || s->now.terminated) {
+        memset(words, 0, c->n_words * sizeof *words);
         return GM_OK;
     }
+    Hash128 key;
+    GM_TRY(mask_key(s, &key, err));
+    if (gm_maskcache_get(&c->masks, key, words)) {
+        return GM_OK;
+    }
+    memset(words, 0, c->n_words * sizeof *words);
     GM_TRY(gm_mask_fill(s, words, err));
     for (uint32_t i = 0; i < c->n_end_tokens; i++) {
         gm_bits_clear(words, c->end_tokens[i]);
@@ -141,6 +177,7 @@ static GmStatus state_mask(GmState *s, uint32_t *words, uint64_t n_words, GmErro
             gm_bits_set(words, c->end_tokens[i]);
         }
     }
+    gm_maskcache_put(&c->masks, key, words);
     return GM_OK;
 }
 
