@@ -11,7 +11,9 @@ ITEM = re.compile(r"^[ \t]*(?:start|ignore|nt|t|internal[ \t]+t|g|subgrammar|ext
 OLD_RULE = re.compile(r"^[ \t]*(?:nt|t|g|internal|fa)\b[^\n\"'=]*::=", re.M)
 DASHED = re.compile(r"^[ \t]*[A-Za-z_]\w*-[\w-]*[ \t]*::=", re.M)
 EBNF_RULE = re.compile(r"^[ \t]*[A-Za-z_]\w*[ \t]*::?=", re.M)
-LARK = re.compile(r"^[ \t]*(?:%(?:import|ignore|declare|extend|override)\b|[?!]*[a-z_]\w*(?:\.\d+)?[ \t]*:(?!:?=))", re.M)
+LARK = re.compile(
+    r"^[ \t]*(?:%(?:import|ignore|declare|extend|override)\b|[?!]*[a-z_]\w*(?:\.\d+)?[ \t]*:(?!:?=))", re.M
+)
 
 
 def guess(text: str) -> str:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from glrmask_core.grammar_text import MAX_NESTING, Fault, shown
 from lark.lexer import Lexer, Token
+
+from glrmask_core.grammar_text import MAX_NESTING, Fault, shown
 
 from .dialects import missing_header
 
@@ -204,7 +205,9 @@ class Scan:
             self._opened.append(at)
             if len(self._opened) > MAX_NESTING:
                 raise Fault(
-                    f"brackets nest deeper than {MAX_NESTING}; give the inner part a rule of its own", at, is_syntax=True
+                    f"brackets nest deeper than {MAX_NESTING}; give the inner part a rule of its own",
+                    at,
+                    is_syntax=True,
                 )
             if mark == "{":
                 self._open_brace()

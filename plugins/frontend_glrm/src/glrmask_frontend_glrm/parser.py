@@ -6,9 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from glrmask_core.grammar_text import Fault, check_scalars, shown
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedToken
+
+from glrmask_core.grammar_text import Fault, check_scalars, shown
 
 from . import syntax
 from .lexer import GlrmLexer, Scan, read_header

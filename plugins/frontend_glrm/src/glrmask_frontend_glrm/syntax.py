@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Optional, Union
+from typing import Union
 
 
 @dataclass(slots=True)
@@ -240,4 +240,4 @@ class Scope:
 
     items: list[Item] = field(default_factory=list)
     start: int = 0
-    end: Optional[int] = None
+    end: int | None = None
