@@ -165,12 +165,17 @@ static GmStatus work_run(GmCore *core, GmError *err)
         w->edge++;
     }
     GmWork *w = &core->work.data[top];
-    if (gm_net_final(&core->net, w->state)) {
-        GM_PUSH(&core->mem, w->rest, w->base);
-    }
     GmSummary made;
     GM_TRY(gm_gather_finish(&w->gather, &core->arena, core->views.trie->n_words, &made.toks, err));
-    GM_TRY(gm_view_of(&core->views, w->rest.data, w->rest.len, &made.rest, err));
+    bool final = gm_net_final(&core->net, w->state);
+    GM_TRY(gm_view_of(&core->views, w->rest.data, w->rest.len, &made.moved, err));
+    made.rest = made.moved;
+    if (final) {
+        w->rest.len = 0;
+        GM_TRY(add_rest(core, w, made.moved, err));
+        GM_PUSH(&core->mem, w->rest, w->base);
+        GM_TRY(gm_view_of(&core->views, w->rest.data, w->rest.len, &made.rest, err));
+    }
     uint32_t id;
     void *p;
     GM_TRY(gm_pool_add(&core->summaries, &core->mem, &id, &p, err));

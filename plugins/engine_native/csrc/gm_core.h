@@ -15,7 +15,8 @@
 
 typedef struct GmSummary {
     GmToks toks;
-    uint32_t rest; /* view */
+    uint32_t moved; /* view: what remains when the rule completes after some more text */
+    uint32_t rest;  /* the same, and the base itself where the rule may complete at once */
 } GmSummary;
 
 typedef enum GmPlanOp { GM_PLAN_PUSH, GM_PLAN_START, GM_PLAN_EXACT } GmPlanOp;

@@ -1,46 +1,62 @@
 /* gm_mask: the mask of a state: every reading's summary, then down its stacks while something remains.
- * Pairs (view, node) are visited once, or a frame that many readings share would be walked for each. */
+ * Pairs (view, set of frames) are visited once, or frames that many readings share would be walked for each;
+ * completed frames are skipped all at once by the `pops` of the set. */
 #include "gm_state.h"
 
 #include <string.h>
 
+enum { WALK_SHORT = 16 }; /* pairs that are searched in order */
+
+/* Remember to read `view` over what becomes the top when a frame of `set` is popped. */
 static GmStatus walk_push(GmState *s, uint32_t view, uint32_t set, GmError *err)
 {
-    if (view == GM_VIEW_EMPTY) {
+    if (view == GM_VIEW_EMPTY || set == GM_SET_BOTTOM) {
         return GM_OK;
     }
-    const GmStackSet *below = &s->stack.sets.data[set];
-    for (uint32_t i = 0; i < below->n; i++) {
-        uint32_t node = s->stack.members.data[below->off + i];
-        if (node == GM_STACK_BOTTOM) {
-            continue;
+    uint64_t pair = gm_pair(view, set);
+    if (s->walk.len < WALK_SHORT) {
+        for (uint32_t k = 0; k < s->walk.len; k++) {
+            if (s->walk.data[k] == pair) {
+                return GM_OK;
+            }
         }
-        uint64_t pair = gm_pair(view, node);
-        uint32_t k = 0;
-        while (k < s->walked.len && s->walked.data[k] != pair) {
-            k++;
+    } else {
+        if (s->walk_index.len < s->walk.len) {
+            gm_index_clear(&s->walk_index);
+            for (uint32_t k = 0; k < s->walk.len; k++) {
+                GM_TRY(gm_index_add(&s->walk_index, &s->mem, gm_mix(s->walk.data[k]), k, err));
+            }
         }
-        if (k == s->walked.len) {
-            GM_PUSH(&s->mem, s->walked, pair);
-            GM_PUSH(&s->mem, s->walk, pair);
+        uint64_t hash = gm_mix(pair);
+        uint32_t at = (uint32_t)(hash >> 32), found;
+        while ((found = gm_index_next(&s->walk_index, hash, &at)) != GM_NONE) {
+            if (s->walk.data[found] == pair) {
+                return GM_OK;
+            }
         }
+        GM_TRY(gm_index_add(&s->walk_index, &s->mem, hash, s->walk.len, err));
     }
+    GM_PUSH(&s->mem, s->walk, pair);
     return GM_OK;
 }
 
-/* A view read from a network state, over the stacks of `set`. */
-static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
+/* A base read from a network state over the stacks of `set`, without completing the rule at once. */
+static GmStatus read_base(GmState *s, uint32_t base, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
 {
     GmCore *core = &s->c->core;
-    const GmView *v = gm_view_at(&core->views, view);
-    uint32_t clamped = gm_net_at(&core->net, state)->clamp;
-    for (uint32_t i = 0; i < v->n; i++) {
-        const GmSummary *summary;
-        GM_TRY(gm_core_summary(core, v->bases[i], clamped, &summary, err));
-        gm_toks_or(&summary->toks, words, core->trie->n_words);
-        GM_TRY(walk_push(s, summary->rest, set, err));
+    const GmSummary *summary;
+    GM_TRY(gm_core_summary(core, base, gm_net_at(&core->net, state)->clamp, &summary, err));
+    gm_toks_or(&summary->toks, words, core->trie->n_words);
+    return walk_push(s, summary->moved, set, err);
+}
+
+static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
+{
+    const GmView *v = gm_view_at(&s->c->core.views, view);
+    for (uint32_t i = 0; i < v->n && state != GM_NET_END; i++) {
+        GM_TRY(read_base(s, v->bases[i], state, set, words, err));
     }
-    return GM_OK;
+    return gm_net_final(&s->c->core.net, state) ? walk_push(s, view, set, err) : GM_OK;
 }
 
 static GmStatus whole_view(GmState *s, GmRe debt, uint32_t *view, GmError *err)
@@ -68,11 +84,7 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
         if (step->after == GM_VIEW_EMPTY) {
             continue;
         }
-        if (t->to == GM_NET_END) {
-            GM_TRY(walk_push(s, step->after, t->set, err));
-        } else {
-            GM_TRY(read_view(s, step->after, t->to, t->set, words, err));
-        }
+        GM_TRY(read_view(s, step->after, t->to, t->set, words, err));
     }
     return GM_OK;
 }
@@ -99,7 +111,8 @@ static GmStatus exact_ids(GmState *s, uint32_t *words, GmError *err)
 GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
 {
     GmCore *core = &s->c->core;
-    s->walk.len = s->walked.len = 0;
+    s->walk.len = 0;
+    gm_index_clear(&s->walk_index);
     for (uint32_t i = 0; i < s->now.tops.len; i++) {
         const GmTop *top = &s->now.tops.data[i];
         uint32_t view;
@@ -109,10 +122,16 @@ GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
         GM_TRY(read_thread(s, &s->now.threads.data[i], words, err));
     }
-    while (s->walk.len > 0) {
-        uint64_t pair = s->walk.data[--s->walk.len];
-        const GmStackNode *node = &s->stack.nodes.data[(uint32_t)pair];
-        GM_TRY(read_view(s, (uint32_t)(pair >> 32), node->sym, node->set, words, err));
+    for (uint32_t i = 0; i < s->walk.len; i++) {
+        const GmView *v = gm_view_at(&core->views, (uint32_t)(s->walk.data[i] >> 32));
+        GmPops pops;
+        GM_TRY(gm_stack_pops(&s->stack, (uint32_t)s->walk.data[i], &pops, err));
+        for (uint32_t p = 0; p < pops.n; p++) {
+            const GmPop pop = s->stack.pop.data[pops.off + p];
+            for (uint32_t k = 0; k < v->n; k++) {
+                GM_TRY(read_base(s, v->bases[k], pop.sym, pop.set, words, err));
+            }
+        }
     }
     if (core->net.has_exact) {
         GM_TRY(exact_ids(s, words, err));

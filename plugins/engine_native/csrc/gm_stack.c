@@ -14,7 +14,7 @@ static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uin
             return GM_OK;
         }
     }
-    GmStackSet made = {stack->members.len, n, {0, 0}};
+    GmStackSet made = {stack->members.len, n, 0, {0, 0}};
     GM_RESERVE(stack->mem, stack->members, (size_t)stack->members.len + n);
     for (uint32_t i = 0; i < n; i++) {
         stack->members.data[stack->members.len + i] = list[i];
@@ -32,7 +32,7 @@ GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *er
     stack->mem = mem;
     stack->net = net;
     stack->live = 1;
-    GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, 0, {0x1234567, 0x89abcde}}));
+    GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, {0x1234567, 0x89abcde}}));
     uint32_t bottom = GM_STACK_BOTTOM, set;
     GM_TRY(set_intern(stack, &bottom, 1, &set, err));
     GM_CHECK(set == GM_SET_BOTTOM, err);
@@ -51,6 +51,7 @@ void gm_stack_deinit(GmStack *stack)
     GM_VEC_FREE(stack->mem, stack->scratch);
     GM_VEC_FREE(stack->mem, stack->todo);
     GM_VEC_FREE(stack->mem, stack->merge);
+    GM_VEC_FREE(stack->mem, stack->parts);
     gm_index_deinit(&stack->node_index, stack->mem);
     gm_index_deinit(&stack->set_index, stack->mem);
 }
@@ -67,7 +68,7 @@ GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *nod
     }
     Hash128 below = stack->sets.data[set].hash;
     /* Counts that no token can exhaust are one symbol to masks, so the hash is of the clamped state. */
-    GmStackNode made = {sym, set, 0, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), gm_net_at(stack->net, sym)->clamp)};
+    GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), gm_net_at(stack->net, sym)->clamp)};
     *node = stack->nodes.len;
     GM_PUSH(stack->mem, stack->nodes, made);
     return gm_index_add(&stack->node_index, stack->mem, hash, *node, err);
@@ -144,73 +145,111 @@ GmStatus gm_stack_minus(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, G
     return set_intern(stack, stack->scratch.data, n, set, err);
 }
 
-static GmStatus pops_merge(GmStack *stack, uint32_t sym, uint32_t set, GmError *err)
+static int compare_u32(const void *x, const void *y)
 {
-    for (uint32_t i = 0; i < stack->merge.len; i++) {
-        if (stack->merge.data[i].sym == sym) {
-            return gm_stack_union(stack, stack->merge.data[i].set, set, &stack->merge.data[i].set, err);
-        }
-    }
-    GM_PUSH(stack->mem, stack->merge, ((GmPop){sym, set}));
-    return GM_OK;
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
 }
 
-/* The record of one node whose final frames below all have theirs. */
-static GmStatus pops_make(GmStack *stack, uint32_t node, bool final, GmError *err)
+GmStatus gm_stack_union_all(GmStack *stack, const uint32_t *sets, uint32_t n, uint32_t *set, GmError *err)
 {
-    const GmStackNode at = stack->nodes.data[node];
-    bool accepting = false;
-    stack->merge.len = 0;
-    GM_TRY(pops_merge(stack, at.sym, at.set, err));
-    uint32_t n = final ? stack->sets.data[at.set].n : 0;
+    if (n <= 2) {
+        return gm_stack_union(stack, n > 0 ? sets[0] : GM_SET_EMPTY, n > 1 ? sets[1] : GM_SET_EMPTY, set, err);
+    }
+    stack->scratch.len = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t below = stack->members.data[stack->sets.data[at.set].off + i];
-        if (below == GM_STACK_BOTTOM) {
-            accepting = true;
+        const GmStackSet *from = &stack->sets.data[sets[i]];
+        GM_RESERVE(stack->mem, stack->scratch, (size_t)stack->scratch.len + from->n);
+        memcpy(stack->scratch.data + stack->scratch.len, stack->members.data + from->off, from->n * sizeof(uint32_t));
+        stack->scratch.len += from->n;
+    }
+    uint32_t *list = stack->scratch.data, kept = 0;
+    qsort(list, stack->scratch.len, sizeof *list, compare_u32);
+    for (uint32_t i = 0; i < stack->scratch.len; i++) {
+        if (kept == 0 || list[i] != list[kept - 1]) {
+            list[kept++] = list[i];
+        }
+    }
+    return set_intern(stack, list, reduce(stack, list, kept), set, err);
+}
+
+static int compare_pops(const void *x, const void *y)
+{
+    const GmPop *a = x, *b = y;
+    if (a->sym != b->sym) {
+        return a->sym < b->sym ? -1 : 1;
+    }
+    return a->set < b->set ? -1 : a->set > b->set;
+}
+
+/* The record of one set, when those of the sets below its final members exist. */
+static GmStatus pops_make(GmStack *stack, uint32_t set, GmError *err)
+{
+    GmPops made = {0, 0, false};
+    stack->merge.len = 0;
+    for (uint32_t i = 0; i < stack->sets.data[set].n; i++) {
+        uint32_t member = stack->members.data[stack->sets.data[set].off + i];
+        if (member == GM_STACK_BOTTOM) {
+            made.accepting = true;
             continue;
         }
-        const GmPops record = stack->pops.data[stack->nodes.data[below].pops - 1];
-        accepting = accepting || record.accepting;
-        for (uint32_t k = 0; k < record.n; k++) {
-            const GmPop pop = stack->pop.data[record.off + k];
-            GM_TRY(pops_merge(stack, pop.sym, pop.set, err));
+        const GmStackNode *node = &stack->nodes.data[member];
+        GM_PUSH(stack->mem, stack->merge, ((GmPop){node->sym, node->set}));
+        if (gm_net_final(stack->net, node->sym)) {
+            const GmPops under = stack->pops.data[stack->sets.data[node->set].pops - 1];
+            made.accepting = made.accepting || under.accepting;
+            for (uint32_t k = 0; k < under.n; k++) {
+                GM_PUSH(stack->mem, stack->merge, stack->pop.data[under.off + k]);
+            }
         }
     }
-    GmPops made = {stack->pop.len, stack->merge.len, accepting};
-    for (uint32_t i = 0; i < stack->merge.len; i++) {
-        GM_PUSH(stack->mem, stack->pop, stack->merge.data[i]);
+    uint32_t n = stack->merge.len;
+    if (n > 1) {
+        qsort(stack->merge.data, n, sizeof *stack->merge.data, compare_pops);
+    }
+    made.off = stack->pop.len;
+    for (uint32_t i = 0; i < n;) {
+        uint32_t j = i, sym = stack->merge.data[i].sym, joined;
+        stack->parts.len = 0;
+        for (; j < n && stack->merge.data[j].sym == sym; j++) {
+            if (stack->parts.len == 0 || stack->parts.data[stack->parts.len - 1] != stack->merge.data[j].set) {
+                GM_PUSH(stack->mem, stack->parts, stack->merge.data[j].set);
+            }
+        }
+        GM_TRY(gm_stack_union_all(stack, stack->parts.data, stack->parts.len, &joined, err));
+        GM_PUSH(stack->mem, stack->pop, ((GmPop){sym, joined}));
+        made.n++;
+        i = j;
     }
     GM_PUSH(stack->mem, stack->pops, made);
-    stack->nodes.data[node].pops = stack->pops.len;
+    stack->sets.data[set].pops = stack->pops.len;
     return GM_OK;
 }
 
-GmStatus gm_stack_pops(GmStack *stack, uint32_t node, const GmPops **out, GmError *err)
+GmStatus gm_stack_pops(GmStack *stack, uint32_t set, GmPops *out, GmError *err)
 {
     stack->todo.len = 0;
-    if (stack->nodes.data[node].pops == 0) {
-        GM_PUSH(stack->mem, stack->todo, node);
+    if (stack->sets.data[set].pops == 0) {
+        GM_PUSH(stack->mem, stack->todo, set);
     }
     while (stack->todo.len > 0) { /* no recursion: stacks may be deep */
         uint32_t top = stack->todo.data[stack->todo.len - 1], before = stack->todo.len;
-        if (stack->nodes.data[top].pops != 0) {
-            stack->todo.len--;
-            continue;
-        }
-        bool final = gm_net_final(stack->net, stack->nodes.data[top].sym);
-        const GmStackSet set = stack->sets.data[stack->nodes.data[top].set];
-        for (uint32_t i = 0; final && i < set.n; i++) {
-            uint32_t below = stack->members.data[set.off + i];
-            if (below != GM_STACK_BOTTOM && stack->nodes.data[below].pops == 0) {
-                GM_PUSH(stack->mem, stack->todo, below);
+        const GmStackSet at = stack->sets.data[top];
+        for (uint32_t i = 0; at.pops == 0 && i < at.n; i++) {
+            uint32_t member = stack->members.data[at.off + i];
+            if (member != GM_STACK_BOTTOM && gm_net_final(stack->net, stack->nodes.data[member].sym) &&
+                stack->sets.data[stack->nodes.data[member].set].pops == 0) {
+                GM_PUSH(stack->mem, stack->todo, stack->nodes.data[member].set);
             }
         }
         if (stack->todo.len == before) {
             stack->todo.len--;
-            GM_TRY(pops_make(stack, top, final, err));
+            if (at.pops == 0) {
+                GM_TRY(pops_make(stack, top, err));
+            }
         }
     }
-    *out = &stack->pops.data[stack->nodes.data[node].pops - 1];
+    *out = stack->pops.data[stack->sets.data[set].pops - 1];
     return GM_OK;
 }
 

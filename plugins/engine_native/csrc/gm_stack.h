@@ -1,9 +1,9 @@
 /* gm_stack: the graph-structured stack of one state.
  *
  * A node is a return state over a set of nodes; node 0 is the bottom. Sets and nodes are interned and
- * immutable, and every node has a larger id than all nodes below it. `pops` is what becomes the top when
- * the frame of a node, and completed frames under it, are popped: kept on the node, so that a tower of
- * completed frames is walked once.
+ * immutable, and every node has a larger id than all nodes below it. The `pops` of a set are what becomes
+ * the top when a frame of the set, and completed frames under it, are popped: return state -> set below.
+ * They are kept on the set, so that a tower of completed frames is walked once, by commits and masks alike.
  *
  * Sets are kept reduced: a member that another member, being final, reaches by popping adds nothing.
  *
@@ -20,12 +20,12 @@ enum { GM_STACK_BOTTOM = 0, GM_SET_BOTTOM = 0, GM_SET_EMPTY = 1 };
 
 typedef struct GmStackNode {
     uint32_t sym, set;
-    uint32_t pops; /* record + 1, or 0 */
     Hash128 hash;
 } GmStackNode;
 
 typedef struct GmStackSet {
     uint32_t off, n; /* members, ascending */
+    uint32_t pops;   /* record + 1, or 0 */
     Hash128 hash;
 } GmStackSet;
 
@@ -35,7 +35,7 @@ typedef struct GmPop {
 
 typedef struct GmPops {
     uint32_t off, n; /* in GmStack.pop, ascending by sym */
-    bool accepting;  /* the bottom is reached through completed frames */
+    bool accepting;  /* the bottom is in the set, or reached through completed frames */
 } GmPops;
 
 typedef struct GmStack {
@@ -47,7 +47,7 @@ typedef struct GmStack {
     GM_VEC(GmPops) pops;
     GM_VEC(GmPop) pop;
     GmIndex node_index, set_index;
-    GM_VEC(uint32_t) scratch, todo;
+    GM_VEC(uint32_t) scratch, todo, parts;
     GM_VEC(GmPop) merge;
     uint32_t live; /* nodes after the last compaction */
 } GmStack;
@@ -59,8 +59,10 @@ GmStatus gm_stack_single(GmStack *stack, uint32_t node, uint32_t *set, GmError *
 GmStatus gm_stack_union(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err);
 /* a without the members of b. */
 GmStatus gm_stack_minus(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err);
-/* The record of a node (not the bottom); valid until the next call that changes the stack. */
-GmStatus gm_stack_pops(GmStack *stack, uint32_t node, const GmPops **out, GmError *err);
+/* The union of n sets, each member looked at once. */
+GmStatus gm_stack_union_all(GmStack *stack, const uint32_t *sets, uint32_t n, uint32_t *set, GmError *err);
+/* The record of a set. */
+GmStatus gm_stack_pops(GmStack *stack, uint32_t set, GmPops *out, GmError *err);
 /* Copy what the n sets need into `to` (fresh, initialised) and renumber them in place. */
 GmStatus gm_stack_copy(const GmStack *stack, GmStack *to, uint32_t **sets, uint32_t n, GmError *err);
 

@@ -98,7 +98,7 @@ void gm_state_free(GmState *s)
     GM_VEC_FREE(&s->mem, s->slots);
     GM_VEC_FREE(&s->mem, s->roots);
     GM_VEC_FREE(&s->mem, s->walk);
-    GM_VEC_FREE(&s->mem, s->walked);
+    gm_index_deinit(&s->walk_index, &s->mem);
     gm_constraint_free(s->c);
     (void)gm_mem_libc(NULL, s, sizeof *s, 0);
 }
@@ -211,21 +211,12 @@ GmStatus gm_state_close(GmState *s, GmError *err)
         if (!gm_net_final(net, top.state)) {
             continue;
         }
-        uint32_t n = s->stack.sets.data[top.set].n;
-        for (uint32_t k = 0; k < n; k++) {
-            uint32_t node = s->stack.members.data[s->stack.sets.data[top.set].off + k];
-            if (node == GM_STACK_BOTTOM) {
-                s->accepting = true;
-                continue;
-            }
-            const GmPops *record;
-            GM_TRY(gm_stack_pops(&s->stack, node, &record, err));
-            GmPops pops = *record;
-            s->accepting = s->accepting || pops.accepting;
-            for (uint32_t p = 0; p < pops.n; p++) {
-                GmPop pop = s->stack.pop.data[pops.off + p];
-                GM_TRY(add_closed(s, pop.sym, top.debt, pop.set, err));
-            }
+        GmPops pops;
+        GM_TRY(gm_stack_pops(&s->stack, top.set, &pops, err));
+        s->accepting = s->accepting || pops.accepting;
+        for (uint32_t p = 0; p < pops.n; p++) {
+            GmPop pop = s->stack.pop.data[pops.off + p];
+            GM_TRY(add_closed(s, pop.sym, top.debt, pop.set, err));
         }
     }
     s->closed_valid = true;

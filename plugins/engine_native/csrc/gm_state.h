@@ -47,7 +47,8 @@ struct GmState {
     GM_VEC(GmTop) next_tops, closed, exact;
     GM_VEC(uint32_t) slots; /* sets of a plan being carried out */
     GM_VEC(uint32_t *) roots;
-    GM_VEC(uint64_t) walk, walked; /* of a mask: (view, node) */
+    GM_VEC(uint64_t) walk; /* of a mask: (view, set) */
+    GmIndex walk_index;
     bool closed_valid, accepting;  /* accepting: as of `closed` */
 };
 
