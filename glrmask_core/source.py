@@ -66,9 +66,9 @@ def caret(text: str, span: Span, width: int = 100) -> str:
     lines = text.split("\n")
     if not 1 <= span.line <= len(lines):
         return ""
-    line, at = lines[span.line - 1].rstrip("\r").replace("\t", " "), span.column - 1
+    line, at = lines[span.line - 1].rstrip("\r"), span.column - 1
     first = max(0, at - width // 2) if len(line) > width else 0
-    shown = line[first : first + width]
+    shown = "".join(c if c.isprintable() else " " if c == "\t" else "\ufffd" for c in line[first : first + width])
     length = max(1, min(span.end - span.start, len(shown) - (at - first)))
     number = f"{span.line:5d} | "
     return f"{number}{shown}\n{' ' * (len(number) - 2)}| {' ' * (at - first)}{'^' * length}"

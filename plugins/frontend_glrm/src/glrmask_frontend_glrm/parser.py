@@ -8,8 +8,10 @@ from typing import Any
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedToken
+from lark.parsers.lalr_analysis import Shift
 
 from glrmask_core.grammar_text import Fault, check_scalars, shown
+from glrmask_core.source import span_at
 
 from . import syntax
 from .lexer import GlrmLexer, Scan, read_header
@@ -52,6 +54,11 @@ READABLE = {
 ITEM_TOKENS = {"_START", "_IGNORE", "NT", "T", "_INTERNAL", "_G", "_EXTERN", "_PRAGMA"}
 ATOM_TOKENS = {"NAME", "STRING", "REGEX", "CLASS", "DOT", "EPS", "LPAR"}
 QUANTIFIERS = {"STAR", "PLUS", "QUESTION"}
+GROUPS = (
+    (ITEM_TOKENS, 'an item ("start", "ignore", "nt", "t", "internal t", "g", "extern" or "pragma")'),
+    (ATOM_TOKENS, "an expression"),
+    (QUANTIFIERS, "a quantifier"),
+)
 
 
 def parse(text: str) -> syntax.Scope:
@@ -66,7 +73,7 @@ def parse(text: str) -> syntax.Scope:
     try:
         scope = _lark().parse(text)
     except UnexpectedToken as e:
-        raise _explain(text, e.token, e.expected) from None
+        raise _explain(text, e) from None
     assert isinstance(scope, syntax.Scope)
     scope.end = len(text)
     return scope
@@ -78,42 +85,82 @@ def _lark() -> Lark:
     return Lark(grammar, parser="lalr", lexer=GlrmLexer, transformer=_ToSyntax(), maybe_placeholders=False)
 
 
-def _explain(text: str, token: Token, expected: set[str]) -> Fault:
+def _explain(text: str, error: UnexpectedToken) -> Fault:
     """The fault of a token that does not fit."""
+    token = error.token
     at_end = token.type == "$END"
     start, end = (len(text), None) if at_end else (token.start_pos or 0, token.end_pos)
-    found = "the end of the text" if at_end else f'"{shown(text[start:end])}"'
+    found = "the end of the text" if at_end else shown(text[start:end])
+    if not found.startswith(('"', "'")) and not at_end:
+        found = f'"{found}"'
+    accepted = _accepted(error)
+    notes = [hint] if (hint := _hint(text, token, accepted)) else []
+    if accepted & {"RPAR", "RBRACE"} and (opened := _innermost_open(text, start)) is not None:
+        notes.append(f'"{text[opened]}" at {span_at(text, opened)} is open')
+    return Fault(f"expected {_wanted(accepted)}, found {found}", start, end, is_syntax=True, notes=notes)
+
+
+def _accepted(error: UnexpectedToken) -> set[str]:
+    """The token types that could stand here.
+
+    A LALR parser reduces before it notices, and then ``error.expected`` holds tokens that no other context
+    allows; so try each on the stack of states. (lark can do this too, but older versions copy all values.)
+    """
+    state = error.interactive_parser.parser_state if error.interactive_parser is not None else None
+    if state is None:
+        return error.expected
+    table, accepted = state.parse_conf.states, set()
+    for name in error.expected:
+        stack = list(state.state_stack)
+        while (action := table[stack[-1]].get(name)) is not None:
+            if action[0] is Shift:
+                accepted.add(name)
+                break
+            rule = action[1]
+            del stack[len(stack) - len(rule.expansion) :]
+            stack.append(table[stack[-1]][rule.origin.name][1])
+    return accepted
+
+
+def _wanted(accepted: set[str]) -> str:
+    """The token types in words."""
+    words = []
+    for group, word in GROUPS:
+        if accepted >= group:
+            words.append(word)
+            accepted = accepted - group - ({"FA"} if group is ATOM_TOKENS else set())
+    words += sorted(READABLE.get(name, name) for name in accepted - {"$END"})
+    if "$END" in accepted:
+        words.append("the end of the text")
+    return ", ".join(words[:-1]) + (" or " if words[1:] else "") + words[-1] if words else "the end of the text"
+
+
+def _innermost_open(text: str, end: int) -> int | None:
+    """The offset of the innermost bracket that is open at an offset."""
     scan = Scan(text)
-    before = None
-    for before in scan.tokens(read_header(text)):
-        if before.end_pos is not None and before.end_pos >= start:
-            break
-    wanted = expected - {"$END"}
-    if wanted >= ITEM_TOKENS:
-        what = 'an item: "start", "ignore", "nt", "t", "internal t", "g", "extern" or "pragma"'
-    elif wanted >= ATOM_TOKENS:
-        what = "an expression" if wanted == ATOM_TOKENS else "more of the expression or its end"
-    else:
-        what = " or ".join(sorted(READABLE.get(name, name) for name in wanted)) or "the end of the text"
-    notes = [hint] if (hint := _hint(text, token, wanted)) else []
-    fault = Fault(f"expected {what}, found {found}", start, end, is_syntax=True, notes=notes)
-    return fault
+    opened = None
+    for token in scan.tokens(read_header(text)):
+        if token.start_pos is None or token.start_pos >= end:
+            return opened
+        opened = scan.innermost_open()
+    return opened
 
 
-def _hint(text: str, token: Token, wanted: set[str]) -> str:
+def _hint(text: str, token: Token, accepted: set[str]) -> str:
     """Advice for mistakes that are easy to make."""
     kind = token.type
     if kind == "AT":
-        return "exact tokens have no number here; declare a slot with \"extern token NAME;\" and bind it"
-    if wanted == ATOM_TOKENS or "FA" in wanted:
-        if kind in ("_BAR", "_SEMICOLON", "RPAR"):
-            return 'the empty text is written "eps"'
-        if kind in QUANTIFIERS or kind == "_LBRACE":
-            return "a quantifier follows what it repeats"
-    if kind in QUANTIFIERS or (kind == "_LBRACE" and "_BAR" in wanted):
-        return "quantifiers do not stack; put what is quantified in parentheses"
+        return 'exact tokens have no number here; declare a slot with "extern token NAME;" and bind it'
     if kind == "_COLON" and token.start_pos is not None and text.startswith("::=", token.start_pos):
         return 'rules are written "nt NAME = ...;"; "::=" belongs to EBNF and to older GLRM'
+    if accepted <= ATOM_TOKENS | {"FA"}:
+        if kind in QUANTIFIERS or kind == "_LBRACE":
+            return "a quantifier follows what it repeats"
+        return 'the empty text is written "eps"'
+    if kind in QUANTIFIERS or (kind == "_LBRACE" and "_BAR" in accepted):
+        return "quantifiers do not stack; put what is quantified in parentheses"
+    if kind in ATOM_TOKENS and "_AND" in accepted:
+        return 'a sequence behind "-" needs parentheses'
     return ""
 
 
