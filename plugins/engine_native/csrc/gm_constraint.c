@@ -50,7 +50,7 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
     c->vocab = vocab;
     gm_vocab_retain(vocab);
     GmCore *core = &c->core;
-    GmStatus status = gm_core_init(core, &vocab->trie, options->memory_bytes, err);
+    GmStatus status = gm_core_init(core, &vocab->trie, &vocab->shared, options->memory_bytes, err);
     if (status == GM_OK) {
         status = constraint_fill(c, &module, options, &core->arena, err);
     }

@@ -2,11 +2,12 @@
 
 #include <string.h>
 
-GmStatus gm_core_init(GmCore *core, const GmTrie *trie, size_t memory, GmError *err)
+GmStatus gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, size_t memory, GmError *err)
 {
     (void)err;
     memset(core, 0, sizeof *core);
     core->trie = trie;
+    core->shared = shared;
     gm_mem_init(&core->mem, gm_mem_libc, NULL, memory, "memory_bytes");
     gm_arena_init(&core->arena, &core->mem);
     gm_mutex_init(&core->lock);
@@ -22,7 +23,7 @@ GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states
 {
     const GmTrie *trie = core->trie;
     GM_TRY(gm_re_init(&core->rx, &core->mem, &core->arena, trie->longest, max_lexer_states, err));
-    GM_TRY(gm_views_init(&core->views, &core->mem, &core->arena, &core->rx, trie, err));
+    GM_TRY(gm_views_init(&core->views, &core->mem, &core->arena, &core->rx, trie, core->shared, err));
     return gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, trie->longest, max_states, max_expansion,
                         err);
 }

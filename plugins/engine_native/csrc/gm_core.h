@@ -46,6 +46,7 @@ typedef struct GmCore {
     GmArena arena;
     GmMutex lock;
     const GmTrie *trie;
+    GmShared *shared;
     GmRegex rx;
     GmViews views;
     GmNet net;
@@ -60,7 +61,7 @@ typedef struct GmCore {
 } GmCore;
 
 /* Always safe to deinit after init, whatever it returned. The trie and the module are borrowed. */
-GmStatus gm_core_init(GmCore *core, const GmTrie *trie, size_t memory, GmError *err);
+GmStatus gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, size_t memory, GmError *err);
 GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err);
 void gm_core_deinit(GmCore *core);

@@ -3,21 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GM_SHARED_NODES = 1000 }; /* visited nodes from which a step is kept by the vocabulary: about 5 us */
 enum { BASE_INTERNED = 1024 }; /* larger bases are rarely equal and cost more to hash than to keep twice */
 
-GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmError *err)
+GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmShared *shared,
+                       GmError *err)
 {
     memset(vs, 0, sizeof *vs);
     vs->mem = mem;
     vs->arena = arena;
     vs->rx = rx;
     vs->trie = trie;
+    vs->shared = shared;
     gm_pool_init(&vs->bases, sizeof(GmBase));
     gm_pool_init(&vs->views, sizeof(GmView));
     gm_pool_init(&vs->steps, sizeof(GmStep));
     gm_map_init(&vs->step_map);
     gm_map_init(&vs->bite_map);
     gm_map_init(&vs->whole_map);
+    gm_map_init(&vs->shared_map);
     uint32_t id;
     void *p;
     GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_EMPTY */
@@ -57,6 +61,7 @@ void gm_views_deinit(GmViews *vs)
     gm_map_deinit(&vs->step_map, vs->mem);
     gm_map_deinit(&vs->bite_map, vs->mem);
     gm_map_deinit(&vs->whole_map, vs->mem);
+    gm_map_deinit(&vs->shared_map, vs->mem);
     GM_VEC_FREE(vs->mem, vs->open);
     GM_VEC_FREE(vs->mem, vs->open_bites);
     GM_VEC_FREE(vs->mem, vs->ranges);
@@ -509,31 +514,94 @@ static GmStatus toks_of_ranges(GmViews *vs, GmToks *out, GmError *err)
     return GM_OK;
 }
 
+/* The view of a base that the vocabulary keeps: by reference. */
+static GmStatus view_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_t *view, GmError *err)
+{
+    *view = GM_VIEW_EMPTY;
+    if (shared == NULL) {
+        return GM_OK;
+    }
+    *view = gm_map_get(&vs->shared_map, shared->number);
+    if (*view != GM_NONE) {
+        return GM_OK;
+    }
+    uint32_t base;
+    void *p;
+    GM_TRY(gm_pool_add(&vs->bases, vs->mem, &base, &p, err));
+    *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets};
+    GM_TRY(gm_view_of(vs, &base, 1, view, err));
+    return gm_map_put(&vs->shared_map, vs->mem, shared->number, *view, err);
+}
+
+static GmStatus step_add(GmViews *vs, uint32_t base, GmLex lex, const GmStep *made, uint32_t *step, GmError *err)
+{
+    void *p;
+    GM_TRY(gm_pool_add(&vs->steps, vs->mem, step, &p, err));
+    *(GmStep *)p = *made;
+    return gm_map_put(&vs->step_map, vs->mem, gm_pair(base, lex), *step, err);
+}
+
+/* Walk a base; the step's tokens, and its remainders in vs->after from `start` on. */
+static GmStatus walk_base(GmViews *vs, uint32_t base, GmLex lex, GmToks *inside, GmError *err)
+{
+    Walk w = {vs, (lex & 1) != 0};
+    const GmBase *b = gm_pool_at(&vs->bases, base);
+    vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
+    for (uint32_t i = 0; i < b->n_buckets; i++) {
+        uint32_t entry;
+        GM_TRY(gm_re_deriv(vs->rx, lex >> 1, b->buckets[i].byte, &entry, err));
+        for (uint32_t j = b->buckets[i].start; entry != 0 && j < b->buckets[i].end; j++) {
+            GM_TRY(walk_entry(&w, b->entries[j].node, entry, b->entries[j].debt, err));
+        }
+    }
+    vs->walked += b->n_buckets;
+    return toks_of_ranges(vs, inside, err);
+}
+
+/* Give a wide step to the vocabulary, if nothing is owed in what follows (debts are ids of this constraint). */
+static const GmSharedStep *share_step(GmViews *vs, Hash128 key, const GmStep *made)
+{
+    const GmBase *base = NULL;
+    if (made->after != GM_VIEW_EMPTY) {
+        base = gm_pool_at(&vs->bases, gm_view_at(vs, made->after)->bases[0]);
+        for (uint32_t i = 0; i < base->n_entries; i++) {
+            if (base->entries[i].debt != GM_RE_EMPTY) {
+                return NULL;
+            }
+        }
+    }
+    return gm_shared_keep(vs->shared, key, &made->inside, vs->trie->n_words, base ? base->entries : NULL,
+                          base ? base->n_entries : 0, base ? base->buckets : NULL, base ? base->n_buckets : 0);
+}
+
 GmStatus gm_view_step(GmViews *vs, uint32_t base, GmLex lex, uint32_t *step, GmError *err)
 {
     *step = gm_view_find_step(vs, base, lex);
     if (*step != GM_NONE) {
         return GM_OK;
     }
-    Walk w = {vs, (lex & 1) != 0};
-    GmRe re = lex >> 1;
-    const GmBase *b = gm_pool_at(&vs->bases, base);
-    uint32_t start = vs->after.len;
-    vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
-    for (uint32_t i = 0; i < b->n_buckets; i++) {
-        uint32_t entry;
-        GM_TRY(gm_re_deriv(vs->rx, re, b->buckets[i].byte, &entry, err));
-        for (uint32_t j = b->buckets[i].start; entry != 0 && j < b->buckets[i].end; j++) {
-            GM_TRY(walk_entry(&w, b->entries[j].node, entry, b->entries[j].debt, err));
+    bool shareable = base == GM_BASE_ROOT && vs->shared != NULL;
+    Hash128 key = {0, 0};
+    GmStep made;
+    if (shareable) {
+        key = gm_hash_join(gm_re_node(vs->rx, lex >> 1)->hash, lex & 1);
+        const GmSharedStep *known = gm_shared_find(vs->shared, key);
+        if (known != NULL) {
+            made.inside = known->inside;
+            GM_TRY(view_of_shared(vs, known->after, &made.after, err));
+            return step_add(vs, base, lex, &made, step, err);
         }
     }
-    vs->walked += b->n_buckets;
-    GmStep made;
-    memset(&made, 0, sizeof made);
-    GM_TRY(toks_of_ranges(vs, &made.inside, err));
+    uint64_t before = vs->walked;
+    uint32_t start = vs->after.len;
+    GM_TRY(walk_base(vs, base, lex, &made.inside, err));
     GM_TRY(view_of_after(vs, start, base == GM_BASE_ROOT, &made.after, err));
-    void *p;
-    GM_TRY(gm_pool_add(&vs->steps, vs->mem, step, &p, err));
-    *(GmStep *)p = made;
-    return gm_map_put(&vs->step_map, vs->mem, gm_pair(base, lex), *step, err);
+    if (shareable && vs->walked - before >= GM_SHARED_NODES) {
+        const GmSharedStep *kept = share_step(vs, key, &made);
+        if (kept != NULL) { /* one identity for equal remainders */
+            made.inside = kept->inside;
+            GM_TRY(view_of_shared(vs, kept->after, &made.after, err));
+        }
+    }
+    return step_add(vs, base, lex, &made, step, err);
 }

@@ -21,6 +21,7 @@
 
 #include "gm_bits.h"
 #include "gm_regex.h"
+#include "gm_shared.h"
 #include "gm_trie.h"
 
 enum { GM_VIEW_EMPTY = 0, GM_VIEW_ROOT = 1, GM_BASE_ROOT = 0, GM_BASE_SMALL = 64 };
@@ -70,11 +71,13 @@ typedef struct GmViews {
     GmArena *arena;
     GmRegex *rx;
     const GmTrie *trie;
+    GmShared *shared; /* of the vocabulary; may be NULL */
     GmPool bases, views, steps;
     GmIndex base_index, view_index;
     GmMap step_map;  /* (base, lexer state) -> step */
     GmMap bite_map;  /* (node, debt) -> 0 or 1 */
     GmMap whole_map; /* debt -> view */
+    GmMap shared_map; /* shared base -> view */
     GM_VEC(GmOpen) open;
     GM_VEC(GmOpen) open_bites;
     GM_VEC(GmRange) ranges;
@@ -82,7 +85,8 @@ typedef struct GmViews {
     uint64_t walked; /* trie nodes visited by steps so far */
 } GmViews;
 
-GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmError *err);
+GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmShared *shared,
+                       GmError *err);
 void gm_views_deinit(GmViews *vs);
 
 static inline const GmView *gm_view_at(const GmViews *vs, uint32_t view) { return gm_pool_at(&vs->views, view); }

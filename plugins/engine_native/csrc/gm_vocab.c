@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { VOCAB_SHARED_BYTES = 128 << 20 }; /* about 2,000 wide steps of 128,000 tokens with sets of their own */
+
 static GmStatus copy_array(GmMem *mem, const void *from, size_t n, size_t size, void **out, GmError *err)
 {
     size_t bytes;
@@ -67,6 +69,7 @@ GmVocab *gm_vocab_new(const uint32_t *ids, const int64_t *off, const uint8_t *bl
     memset(vocab, 0, sizeof *vocab);
     atomic_init(&vocab->references, 1);
     gm_mem_init(&vocab->mem, gm_mem_libc, NULL, SIZE_MAX / 4, "memory_bytes");
+    gm_shared_init(&vocab->shared, VOCAB_SHARED_BYTES);
     if (vocab_fill(vocab, ids, off, blob, n, max_token_bytes, err) != GM_OK) {
         gm_vocab_free(vocab);
         return NULL;
@@ -81,6 +84,7 @@ void gm_vocab_free(GmVocab *vocab)
     if (vocab == NULL || atomic_fetch_sub(&vocab->references, 1) != 1) {
         return;
     }
+    gm_shared_deinit(&vocab->shared);
     gm_trie_deinit(&vocab->trie, &vocab->mem);
     gm_mem_free(&vocab->mem, vocab->ids, vocab->n * sizeof(uint32_t));
     gm_mem_free(&vocab->mem, vocab->off, (vocab->n + 1u) * sizeof(uint64_t));

@@ -1,5 +1,5 @@
 /* gm_vocab: a vocabulary as the engine needs it: token bytes by id, and the trie.
- * Owner    reference-counted; constraints retain it. Threads: immutable once built.
+ * Owner    reference-counted; constraints retain it. Threads: immutable once built, but for `shared`, which has its lock.
  * Tests    tests/c/test_trie.c. */
 #ifndef GM_VOCAB_H
 #define GM_VOCAB_H
@@ -7,12 +7,14 @@
 #include "gm.h"
 #include "gm_sync.h"
 #include "gm_hash.h"
+#include "gm_shared.h"
 #include "gm_trie.h"
 
 struct GmVocab {
     atomic_uint references;
     GmMem mem;
     GmTrie trie;
+    GmShared shared; /* steps of wide terminals; the only part that changes */
     uint32_t n;
     uint32_t *ids;  /* ascending */
     uint64_t *off;  /* n + 1 */
