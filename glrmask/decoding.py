@@ -1,7 +1,8 @@
 """The decoding loop of ``glrmask generate``: draw tokens under the mask until the end token.
 
-It always ends: when the token budget runs out, it goes back to the latest position it can find from which
-the shortest completion still fits, and writes that completion.
+It always ends: when the token budget runs out, it goes back to a position from which an ending still fits, and
+writes that ending. Endings are found by preferring what closes (brackets and quotes before letters, openings
+last); where that leads nowhere, the state's own ``shortest_completion`` has the last word.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from glrmask_core.errors import GlrmaskError
+from glrmask_core.errors import GlrmaskError, LimitExceededError
 
 if TYPE_CHECKING:
     from glrmask_core.constraint import Constraint, ConstraintState
@@ -33,7 +34,7 @@ class Output:
     Attributes:
         text: its bytes, end token apart.
         tokens: the ids, end token included.
-        completed: how many of the tokens come from the shortest completion, not from the model.
+        completed: how many of the tokens belong to an ending that the model did not draw.
         mask_seconds: time of each ``fill_mask``.
         commit_seconds: time of each ``commit_token``.
         seconds: the whole loop, model included.
@@ -75,6 +76,26 @@ class Spelling:
         return ids
 
 
+def closing_order(tokens: Mapping[int, bytes], size: int) -> npt.NDArray[np.int64]:
+    """int64[size]: the place of each token when what brings a text to its end comes first.
+
+    By the worst byte in it, then longer tokens first: they finish sooner.
+    """
+    cost = [3] * 128 + [4] * 128
+    for cheap, members in enumerate(
+        (b"}])", b"\"'", b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    ):
+        for byte in members:
+            cost[byte] = cheap
+    for dear, members in enumerate((b",;", b"{[(", b"\\", b" \t\n\r"), 5):
+        for byte in members:
+            cost[byte] = dear
+    keys = sorted((max(cost[b] for b in data), -len(data), i) for i, data in tokens.items() if data)
+    order = np.full(size, len(keys), np.int64)
+    order[[i for _, _, i in keys]] = np.arange(len(keys))
+    return order
+
+
 class Decoder:
     """Draws outputs of a constraint.
 
@@ -100,7 +121,7 @@ class Decoder:
         self._probabilities = probabilities
         self._power = 1.0 / max(temperature, 0.01)
         self._words = np.zeros(constraint.mask_len(), np.uint32)
-        self._spelling: Spelling | None = None
+        self._order: npt.NDArray[np.int64] | None = None
 
     def decode(self, rng: np.random.Generator, max_tokens: int, on_token: Callable[[int], None]) -> Output:
         """One output of at most ``max_tokens`` tokens, end token included.
@@ -154,23 +175,50 @@ class Decoder:
         output.tokens.append(token)
 
     def _complete(self, passed: list[ConstraintState], output: Output, max_tokens: int) -> None:
-        """Replace the tail of ``output`` by a shortest completion that fits; ``passed[i]`` is after i tokens."""
-        if self._spelling is None:
-            self._spelling = Spelling(self._tokens)
+        """Replace the tail of ``output`` by an ending that fits; ``passed[i]`` is the state after i tokens."""
         at, step = len(passed) - 1, 1
         while True:
-            state = passed[at]
-            ids = self._spelling.spell(state, state.shortest_completion())
-            if ids is not None and at + len(ids) + 1 <= max_tokens:
+            ending = self._ending(passed[at], max_tokens - at)
+            if ending is None and at == 0:
+                ending = self._shortest(passed[0], max_tokens)
+            if ending is not None:
                 break
-            if at == 0:
-                need = "this vocabulary cannot spell it" if ids is None else f"it needs {len(ids) + 1} tokens"
-                raise DecodingError(
-                    f"no output of at most {max_tokens} tokens: {need}; allow more tokens or loosen the grammar"
-                )
             at, step = max(at - step, 0), 2 * step
         del output.tokens[at:]
-        state = state.clone()
-        for token in (*ids, self._end):
+        state = passed[at].clone()
+        for token in ending:
             self._commit(state, token, output)
-        output.completed = len(ids) + 1
+        output.completed = len(ending)
+
+    def _ending(self, state: ConstraintState, most: int) -> list[int] | None:
+        """At most ``most`` tokens, end token included, that finish the text; None when the simple way finds none."""
+        if self._order is None:
+            self._order = closing_order(self._tokens, 32 * len(self._words))
+        state = state.clone()
+        ids: list[int] = []
+        while len(ids) < most:
+            state.fill_mask(self._words)
+            allowed = np.flatnonzero(np.unpackbits(self._words.view(np.uint8), bitorder="little"))
+            if not len(allowed):
+                return None
+            done = self._words[self._end >> 5] >> (self._end & 31) & 1
+            ids.append(self._end if done else int(allowed[self._order[allowed].argmin()]))
+            if done:
+                return ids
+            state.commit_token(ids[-1])
+        return None
+
+    def _shortest(self, state: ConstraintState, most: int) -> list[int]:
+        """The shortest text from ``state`` in at most ``most`` tokens.
+
+        Raises:
+            DecodingError: there is none, or the search for it takes too long.
+        """
+        try:
+            ids = Spelling(self._tokens).spell(state, state.shortest_completion())
+        except LimitExceededError:
+            raise DecodingError(f"found no output of at most {most} tokens; allow more tokens") from None
+        if ids is None or len(ids) >= most:
+            need = "this vocabulary cannot spell it" if ids is None else f"it takes {len(ids) + 1} tokens"
+            raise DecodingError(f"no output of at most {most} tokens: {need}; allow more tokens or loosen the grammar")
+        return [*ids, self._end]
