@@ -1,7 +1,7 @@
 """The decoding loop of ``glrmask generate``: draw tokens under the mask until the end token.
 
 It always ends: when the token budget runs out, it goes back to a position from which an ending still fits, and
-writes that ending. Endings are found by preferring what closes (brackets and quotes before letters, openings
+writes that ending. Endings are found by preferring what closes (quotes and brackets before letters, openings
 last); where that leads nowhere, the state's own ``shortest_completion`` has the last word.
 """
 
@@ -82,9 +82,8 @@ def closing_order(tokens: Mapping[int, bytes], size: int) -> npt.NDArray[np.int6
     By the worst byte in it, then longer tokens first: they finish sooner.
     """
     cost = [3] * 128 + [4] * 128
-    for cheap, members in enumerate(
-        (b"}])", b"\"'", b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    ):
+    word = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for cheap, members in enumerate((b"\"'", b"}])", word)):  # quotes first: inside of them brackets close nothing
         for byte in members:
             cost[byte] = cheap
     for dear, members in enumerate((b",;", b"{[(", b"\\", b" \t\n\r"), 5):
