@@ -15,6 +15,7 @@ from .status import new_error, raise_in_state
 _mask = lib.gm_state_mask
 _commit_token = lib.gm_state_commit_token
 _from_buffer = ffi.from_buffer
+_NEVER = object()  # no buffer was used yet; None could be passed as one
 
 
 class NativeState(ConstraintState):
@@ -34,7 +35,7 @@ class NativeState(ConstraintState):
         self._handle = ffi.gc(pointer, lib.gm_state_free, 4096)
         self._err = new_error()
         self._n_words = n_words
-        self._last = self._buffer = None
+        self._last, self._buffer = _NEVER, None
         return self
 
     def fill_mask(self, words: npt.NDArray[Any]) -> None:
