@@ -191,7 +191,8 @@ class Builder:
         found = self._ids.get(key)
         if found is not None:
             return found
-        offset, at, flat = len(self._args), len(self._blob), []
+        offset, at = len(self._args), len(self._blob)
+        flat: list[int] = []
         for text in distinct:
             flat += (at, len(text))
             at += len(text)
@@ -283,7 +284,9 @@ class Builder:
                 silent.setdefault(source, set()).add(target)
             if label is not None and label not in (self._empty, self._nothing):
                 loud.setdefault(source, set()).add((label, target))
-        flat, ends, count = [], [], 0
+        flat: list[int] = []
+        ends: list[int] = []
+        count = 0
         for s in range(states):
             seen = {s}
             if s in silent:
@@ -577,7 +580,8 @@ class Builder:
         return self._add((op, slot), op, self._name(slot), 0, 0, False)
 
     def _join_literals(self, parts: list[int]) -> list[int]:
-        rows, out = self._rows, []
+        rows = self._rows
+        out: list[int] = []
         for part in parts:
             if out and rows[part][0] == LITERAL and rows[out[-1]][0] == LITERAL:
                 out[-1] = self.literal(self._bytes(out[-1]) + self._bytes(part))
