@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -146,7 +147,7 @@ def test_refused(grammar: str, line: int | None, column: int | None, part: str, 
     assert place is not None
     assert (line, column or place.column) == (place.line, place.column)
     assert f"<grammar>:{line}:{place.column}: " in str(caught.value)
-    source = grammar.split("\n")[line - 1].rstrip("\r").replace("\t", " ")
+    source = re.sub("[\x00-\x1f\ud800-\udfff]", "\ufffd", grammar.split("\n")[line - 1].rstrip("\r").replace("\t", " "))
     assert f"{line:5d} | {source}\n" in str(caught.value)
     assert "^" in str(caught.value).split("\n")[2]
 

@@ -52,10 +52,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_raise_in_bounded_time(name: str, parse) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(GrammarError) as caught:
         parse(HOSTILE[name])
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
     assert len(str(caught.value)) < 2000
 
 
@@ -80,25 +80,25 @@ def test_brackets_nested_200_deep_load(parse) -> None:
 def test_2000_rules_load_in_two_seconds(parse) -> None:
     text = 'start: r0\nr2000: "z"\n'
     text += "".join(f'r{i}: "a{i}" r{i + 1}? | "(" r{i} ")" | "x{i}" ("y" | r0)*\n' for i in range(2000))
-    begin = time.perf_counter()
+    begin = time.process_time()
     module = parse(text).module
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert len(module.rules) // 2 == 2002
 
 
 def test_2000_terminals_that_refer_to_each_other_load_in_two_seconds(parse) -> None:
     text = 'start: A0\nA2000: "z"\n' + "".join(f'A{i}: "a{i}" A{i + 1}? | "b"\n' for i in range(2000))
-    begin = time.perf_counter()
+    begin = time.process_time()
     parse(text)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 def test_options_stay_linear(parse) -> None:
     sizes = [len(parse("start: " + " ".join(f'"a{i}"?' for i in range(n)) + "\n").module) for n in (100, 200)]
     assert sizes[1] < 2.1 * sizes[0]
-    begin = time.perf_counter()
+    begin = time.process_time()
     parse("start: " + " ".join(f'["a{i}"]' for i in range(2000)) + "\n")
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 def test_counts_stay_counts(parse) -> None:
