@@ -11,15 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .ir import Builder
+from .regex_sets import DIGIT, SPACE, TOP, WORD, complement, union
 
-Ranges = list[tuple[int, int]]
-MAX_CODE_POINT = 0x10FFFF
 SIMPLE = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11}
-SETS: dict[str, Ranges] = {
-    "d": [(48, 57)],
-    "w": [(48, 57), (65, 90), (95, 95), (97, 122)],
-    "s": [(9, 13), (32, 32)],
-}
+SETS = {"d": DIGIT, "w": WORD, "s": SPACE}
 HEX = frozenset("0123456789abcdefABCDEF")
 
 
@@ -48,7 +43,7 @@ class CharClass:
 
     negated: bool
     is_unicode: bool
-    ranges: Ranges = field(default_factory=list)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
     raw: set[int] = field(default_factory=set)
 
     def lower(self, builder: Builder) -> int:
@@ -56,20 +51,8 @@ class CharClass:
         if not self.is_unicode:
             members = {b for first, last in self.ranges for b in range(first, last + 1)}
             return builder.bytes_class(set(range(256)) - members if self.negated else members)
-        chars = builder.chars(complement(self.ranges) if self.negated else self.ranges)
+        chars = builder.chars(complement(union(self.ranges)) if self.negated else self.ranges)
         return builder.choice((chars, builder.bytes_class(self.raw))) if self.raw else chars
-
-
-def complement(ranges: Ranges) -> Ranges:
-    """The code points outside of ``ranges``."""
-    out, at = [], 0
-    for first, last in sorted(ranges):
-        if first > at:
-            out.append((at, first - 1))
-        at = max(at, last + 1)
-    if at <= MAX_CODE_POINT:
-        out.append((at, MAX_CODE_POINT))
-    return out
 
 
 def read_class(body: str, *, is_unicode: bool) -> CharClass:
@@ -159,7 +142,7 @@ def _code_point(body: str, at: int) -> tuple[int, int]:
                 return 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00), end + 6
     if 0xD800 <= value < 0xE000:
         raise ClassError(f"U+{value:04X} is half of a surrogate pair", at)
-    if value > MAX_CODE_POINT:
+    if value > TOP:
         raise ClassError(f"U+{value:X} is above U+10FFFF", at)
     return value, end
 

@@ -165,10 +165,10 @@ def _pattern(builder: Builder, at: int, pattern: bytes | str) -> int:
         if not pattern:
             raise GrammarError(f"terminal_patterns[{at}] is empty; a terminal matches at least one byte")
         return builder.literal(pattern)
-    from .regex import RegexError, compile_regex
+    from .regex import Dialect, RegexError, compile_regex
 
     try:
-        lexical: int = compile_regex(pattern, builder)
+        lexical: int = compile_regex(pattern, builder, dialect=Dialect.GLRM)
     except RegexError as error:
         raise GrammarError(f"terminal_patterns[{at}] {pattern!r}: {error}") from None
     if builder.is_nullable(lexical):

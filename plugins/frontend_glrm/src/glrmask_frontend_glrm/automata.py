@@ -11,16 +11,14 @@ from .syntax import Accepts, Automaton, Expr, Starts, State
 
 @dataclass(slots=True)
 class States:
-    """An automaton with numbered states. State 0 is extra: it stands before the start states.
+    """An automaton with numbered states.
 
     Attributes:
-        count: number of states, state 0 included.
         names: for messages, by number.
         starts, accepts: state numbers, distinct, in order.
         edges: (source, label, target).
     """
 
-    count: int
     names: list[str]
     starts: list[int]
     accepts: list[int]
@@ -39,7 +37,7 @@ def number_states(body: Automaton) -> States:
     edges = []
 
     def number(state: State) -> int:
-        return numbers.setdefault(state.key, len(numbers) + 1)
+        return numbers.setdefault(state.key, len(numbers))
 
     for item in body.items:
         if isinstance(item, Starts):
@@ -58,5 +56,4 @@ def number_states(body: Automaton) -> States:
     for found, what in ((starts, "start"), (accepts, "accept")):
         if not found:
             raise Fault(f'this automaton has no "{what} ...;"', body.start, body.start + len("fa"))
-    names = ["", *(str(key) for key in numbers)]
-    return States(len(names), names, list(starts), list(accepts), edges)
+    return States([str(key) for key in numbers], list(starts), list(accepts), edges)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from glrmask_core.regex import Dialect, RegexError, compile_regex
-
 from glrmask_core.char_class import ClassError, read_class
 from glrmask_core.grammar_text import Fault, Task, shown
 from glrmask_core.ir import Builder
+from glrmask_core.regex import Dialect, RegexError, compile_regex
 
 from . import syntax
 from .automata import number_states
@@ -113,7 +112,7 @@ class Lexical:
             try:
                 return compile_regex(expr.pattern, b, dialect=Dialect.GLRM)
             except RegexError as e:
-                raise Fault(str(e), expr.start + 1 + (e.offset or 0), is_syntax=True) from None
+                raise Fault(f"in this regex: {e.reason}", expr.start + 1 + e.offset, is_syntax=True) from None
         return b.any_byte() if isinstance(expr, syntax.AnyByte) else b.empty()
 
     def text(self, expr: syntax.Text) -> bytes:
@@ -142,11 +141,15 @@ class Lexical:
     def _automaton(self, body: syntax.Automaton) -> Task[int]:
         b = self._builder
         states = number_states(body)
-        edges: list[tuple[int, int | None, int]] = [(0, None, target) for target in states.starts]
+        count, start = len(states.names), states.starts[0]
+        edges: list[tuple[int, int | None, int]] = []
         for source, label, target in states.edges:
             node = yield self.node(label)
             edges.append((source, None if node == b.empty() else node, target))
-        return b.automaton(states.count, 0, states.accepts, edges)
+        if len(states.starts) > 1:  # one more state, in front of them
+            count, start = count + 1, count
+            edges += [(start, None, target) for target in states.starts]
+        return b.automaton(count, start, states.accepts, edges)
 
 
 def check_in_rule(symbols: Symbols, symbol: Symbol, used_at: Name) -> None:

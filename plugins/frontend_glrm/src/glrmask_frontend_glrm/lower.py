@@ -158,13 +158,13 @@ class ScopeLowering:
         b = self._builder
         states = number_states(body)
         place = self._text.span(body.start, body.end)
-        calls = [-1] + [b.rule(f"{self._current}.{states.names[i]}", place=place) for i in range(1, states.count)]
+        calls = [b.rule(f"{self._current}.{name}", place=place) for name in states.names]
         bodies: list[list[int]] = [[] for _ in calls]
         for source, label, target in states.edges:
             bodies[source].append(b.seq(((yield self.node(label)), calls[target])))
         for state in states.accepts:
             bodies[state].append(b.empty())
-        for call, parts in zip(calls[1:], bodies[1:], strict=True):
+        for call, parts in zip(calls, bodies, strict=True):
             b.define(call, b.choice(parts))
         return b.choice(calls[start] for start in states.starts)
 
