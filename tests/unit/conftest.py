@@ -1,6 +1,6 @@
 """A front-end for tests of the core, which must not need an installed one, and the engines that are there.
 
-Its format, "mini": alternatives of words separated by ``|``. A word is a literal terminal; ``word*`` any number
+The engine "null" does nothing. The format "mini" is alternatives of words separated by ``|``. A word is a literal terminal; ``word*`` any number
 of them; ``%hex`` a terminal of raw bytes; ``$NAME`` a grammar slot; ``@NAME`` a token slot; ``#id`` an exact
 token; ``!`` a syntax error; ``~text`` a part that is "left out". Option ``warn`` adds a warning.
 """
@@ -15,8 +15,9 @@ import pytest
 import glrmask
 from glrmask_core import plugins
 from glrmask_core.hookspecs import hookimpl
-from glrmask_core.ir import Builder
-from glrmask_core.protocols import Parsed, option_names
+from glrmask_core.ir import Builder, Module
+from glrmask_core.options import CompileOptions
+from glrmask_core.protocols import EngineCapabilities, Parsed, option_names
 from glrmask_core.source import Diagnostic, span_at
 
 
@@ -70,11 +71,54 @@ class MiniFrontend:
         return builder.terminal(builder.literal(word.encode()), word)
 
 
+class NullCompiled:
+    width = 8
+
+    def start(self, max_rollback: int) -> Any:
+        raise NotImplementedError
+
+    def save(self) -> bytes:
+        return b"null"
+
+    def report(self) -> Mapping[str, Any]:
+        return {}
+
+
+class NullEngine:
+    """Takes whatever the core hands it and does nothing: what is left is the core's own work."""
+
+    name = "null"
+    api_version = 1
+    priority = -1
+    capabilities = EngineCapabilities(programs=True)
+
+    def __init__(self) -> None:
+        self.purges: list[bool] = []
+
+    def compile(self, module: Module, vocab: glrmask.Vocab, options: CompileOptions) -> NullCompiled:
+        return NullCompiled()
+
+    def compile_program(self, *arguments: Any) -> NullCompiled:
+        return NullCompiled()
+
+    def load(self, module: Module, vocab: glrmask.Vocab, options: CompileOptions, payload: bytes) -> NullCompiled:
+        if payload != b"null":
+            raise glrmask.ArtifactError("not what the null engine saves")
+        return NullCompiled()
+
+    def purge(self, force: bool) -> None:
+        self.purges.append(force)
+
+
 class MiniPlugin:
     __name__ = "mini"
 
     def __init__(self, frontend: MiniFrontend) -> None:
         self._frontend = frontend
+
+    @hookimpl
+    def glrmask_register_engines(self) -> list[NullEngine]:
+        return [NullEngine()]
 
     @hookimpl
     def glrmask_register_frontends(self) -> list[MiniFrontend]:
