@@ -1,0 +1,205 @@
+"""Decimal numbers as finite automata over their digits, exact at any precision.
+
+A machine reads a magnitude (no sign, no leading zeros, no exponent) from left to right. It runs comparisons
+with bounds and remainders of divisors side by side:
+
+* a comparison counts integer digits against those of the bound (more digits means greater) and remembers
+  the first difference; after the point it goes on with the bound's fraction,
+* a remainder is kept in units of the divisor's last decimal place; digits beyond that place must be zero for
+  a multiple.
+
+Source: own; the remainder automaton is folklore.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+LESS, EQUAL, GREATER = -1, 0, 1
+START, ZERO, WHOLE, POINT, PART = range(5)  # phases: nothing yet, "0", digits, ".", digits after it
+Edges = tuple[tuple[int, bytes, int], ...]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An automaton: edges carry the bytes they take."""
+
+    states: int
+    start: int
+    accepting: frozenset[int]
+    edges: Edges
+
+
+class TooLarge(Exception):
+    """The automaton would have more states than allowed."""
+
+
+def decimal_digits(value: Fraction) -> tuple[str, str]:
+    """Digits before and after the point of a finite decimal (no trailing zeros after it)."""
+    places = decimal_places(value)
+    scaled = str(value.numerator * 10**places // value.denominator).rjust(places + 1, "0")
+    whole, part = (scaled[:-places], scaled[-places:]) if places else (scaled, "")
+    return whole, part
+
+
+def decimal_places(value: Fraction) -> int:
+    """How many digits after the point the value needs."""
+    denominator, places = value.denominator, 0
+    while denominator % 10 == 0:
+        denominator //= 10
+        places += 1
+    twos = fives = 0
+    while denominator % 2 == 0:
+        denominator //= 2
+        twos += 1
+    while denominator % 5 == 0:
+        denominator //= 5
+        fives += 1
+    assert denominator == 1, "JSON numbers are finite decimals"
+    return places + max(twos, fives)
+
+
+class Comparison:
+    """Compares with ``bound`` (not negative) and accepts some outcomes."""
+
+    start: Any = (0, EQUAL)
+
+    def __init__(self, bound: Fraction, outcomes: tuple[int, ...]) -> None:
+        self.whole, self.part = decimal_digits(bound)
+        self.outcomes = outcomes
+
+    def digit(self, state: Any, digit: int) -> Any:
+        count, order = state
+        if order == GREATER and count >= len(self.whole):
+            return state
+        if count >= len(self.whole):
+            return (count, GREATER)
+        if order == EQUAL:
+            own = int(self.whole[count])
+            order = LESS if digit < own else GREATER if digit > own else EQUAL
+        return (count + 1, order)
+
+    def point(self, state: Any) -> Any:
+        count, order = state
+        return ("p", 0, LESS if count < len(self.whole) else order)
+
+    def part_digit(self, state: Any, digit: int) -> Any:
+        _, at, order = state
+        if order != EQUAL:
+            return ("p", 0, order)
+        own = int(self.part[at]) if at < len(self.part) else 0
+        if digit == own:
+            return ("p", min(at + 1, len(self.part)), EQUAL)
+        return ("p", 0, LESS if digit < own else GREATER)
+
+    def accepts(self, state: Any) -> bool:
+        if state[0] != "p":
+            state = self.point(state)
+        _, at, order = state
+        if order == EQUAL and at < len(self.part):
+            order = LESS
+        return order in self.outcomes
+
+    def is_dead(self, state: Any) -> bool:
+        """Whether nothing that follows can be accepted."""
+        if state[0] == "p":
+            return state[2] != EQUAL and state[2] not in self.outcomes
+        return state[0] >= len(self.whole) and state[1] == GREATER and GREATER not in self.outcomes
+
+
+class Remainder:
+    """Accepts multiples of ``divisor`` (positive), or everything else."""
+
+    def __init__(self, divisor: Fraction, wanted: bool) -> None:
+        self.places = decimal_places(divisor)
+        self.unit = 10**self.places
+        self.modulus = int(divisor * self.unit)
+        self.wanted = wanted
+        self.start: Any = 0
+
+    def digit(self, state: Any, digit: int) -> Any:
+        return (10 * state + digit * self.unit) % self.modulus
+
+    def point(self, state: Any) -> Any:
+        return (state, 0)
+
+    def part_digit(self, state: Any, digit: int) -> Any:
+        left, at = state
+        if at == self.places:
+            return (left, at) if digit == 0 else (-1, at)
+        return ((left + digit * 10 ** (self.places - at - 1)) % self.modulus, at + 1) if left >= 0 else state
+
+    def accepts(self, state: Any) -> bool:
+        left = state[0] if isinstance(state, tuple) else state
+        return (left == 0) == self.wanted
+
+    def is_dead(self, state: Any) -> bool:
+        return self.wanted and isinstance(state, tuple) and state[0] < 0
+
+
+def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_states: int) -> Machine | None:
+    """The magnitudes that all tests accept; None when there is none.
+
+    Raises:
+        TooLarge: more than ``most_states`` states.
+    """
+    start = (START, *(t.start for t in tests))
+    number: dict[Any, int] = {start: 0}
+    order = [start]
+    edges: list[dict[int, list[int]]] = []
+    for state in order:
+        out: dict[int, list[int]] = {}
+        edges.append(out)
+        phase, inner = state[0], state[1:]
+        moves: list[tuple[int, Any]] = []
+        if phase in (START, WHOLE):
+            moves = [
+                (48 + d, (ZERO if phase == START and d == 0 else WHOLE, *(t.digit(s, d) for t, s in zip(tests, inner))))
+                for d in range(10)
+            ]
+        if phase in (ZERO, WHOLE) and fraction:
+            moves.append((46, (POINT, *(t.point(s) for t, s in zip(tests, inner)))))
+        if phase in (POINT, PART):
+            moves = [(48 + d, (PART, *(t.part_digit(s, d) for t, s in zip(tests, inner)))) for d in range(10)]
+        for byte, target in moves:
+            if any(t.is_dead(s) for t, s in zip(tests, target[1:])):
+                continue
+            known = number.get(target)
+            if known is None:
+                known = number[target] = len(order)
+                order.append(target)
+                if known > most_states:
+                    raise TooLarge
+            out.setdefault(known, []).append(byte)
+    accepting = {
+        i for i, s in enumerate(order)
+        if s[0] in (ZERO, WHOLE, PART) and all(t.accepts(x) for t, x in zip(tests, s[1:]))
+    }  # fmt: skip
+    return _trim(edges, accepting)
+
+
+def _trim(edges: list[dict[int, list[int]]], accepting: set[int]) -> Machine | None:
+    """Only the states from which an accepting one can be reached."""
+    sources: dict[int, list[int]] = {}
+    for source, out in enumerate(edges):
+        for target in out:
+            sources.setdefault(target, []).append(source)
+    useful, todo = set(accepting), list(accepting)
+    while todo:
+        for source in sources.get(todo.pop(), ()):
+            if source not in useful:
+                useful.add(source)
+                todo.append(source)
+    if 0 not in useful:
+        return None
+    renamed = {old: new for new, old in enumerate(sorted(useful))}
+    kept = tuple(
+        (renamed[source], bytes(taken), renamed[target])
+        for source, out in enumerate(edges)
+        if source in useful
+        for target, taken in out.items()
+        if target in useful
+    )
+    return Machine(len(useful), 0, frozenset(renamed[s] for s in accepting), kept)

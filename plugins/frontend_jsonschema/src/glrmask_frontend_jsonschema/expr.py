@@ -1,0 +1,103 @@
+"""Schemas as expressions: a schema object, or AND, OR, NOT of expressions.
+
+Equal expressions are one object (:class:`Exprs` interns them), so whatever is computed for one is computed
+once, and a recursive schema meets itself again as the same object.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .refuse import Where
+
+ATOM, AND, OR, NOT, TRUE_KIND, FALSE_KIND = range(6)
+
+
+class Expr:
+    """An interned expression.
+
+    Attributes:
+        kind: ATOM, AND, OR, NOT or one of the two constants.
+        parts: operands, in order of first appearance.
+        schema: of an atom, the schema object (a dict).
+        where: of an atom, where it stands.
+        resource: of an atom, the resource that relative references start from (see ``resolve``).
+        shape, tracked: what it means, once known (without and with evaluated names).
+        node: IR node, once known.
+        state: 1 while its meaning is computed, 2 while its node is built.
+    """
+
+    __slots__ = ("kind", "node", "parts", "resource", "rule", "schema", "shape", "state", "tracked", "where")
+
+    def __init__(self, kind: int, parts: tuple[Expr, ...] = (), schema: Any = None, where: Where = None) -> None:
+        self.kind = kind
+        self.parts = parts
+        self.schema = schema
+        self.where = where
+        self.resource: Any = None
+        self.shape: Any = None
+        self.tracked: Any = None
+        self.node: int | None = None
+        self.rule: int | None = None
+        self.state = 0
+
+    def place(self) -> Expr | None:
+        """The first atom inside, for messages."""
+        found: Expr | None = self
+        while found is not None and found.kind != ATOM:
+            found = found.parts[0] if found.parts else None
+        return found
+
+
+class Exprs:
+    """Makes expressions of one compile."""
+
+    def __init__(self) -> None:
+        self.true = Expr(TRUE_KIND)
+        self.false = Expr(FALSE_KIND)
+        self._made: dict[object, Expr] = {}
+
+    def conj(self, left: Expr, right: Expr) -> Expr:
+        """Both."""
+        if left is right or right.kind == TRUE_KIND or left.kind == FALSE_KIND:
+            return left
+        if left.kind == TRUE_KIND or right.kind == FALSE_KIND:
+            return right
+        return self._join(AND, left, right)
+
+    def disj(self, left: Expr, right: Expr) -> Expr:
+        """At least one."""
+        if left is right or right.kind == FALSE_KIND or left.kind == TRUE_KIND:
+            return left
+        if left.kind == FALSE_KIND or right.kind == TRUE_KIND:
+            return right
+        return self._join(OR, left, right)
+
+    def negate(self, expr: Expr) -> Expr:
+        """Everything else."""
+        if expr.kind == NOT:
+            return expr.parts[0]
+        if expr.kind == TRUE_KIND:
+            return self.false
+        if expr.kind == FALSE_KIND:
+            return self.true
+        key = (NOT, id(expr))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = Expr(NOT, (expr,))
+        return made
+
+    def _join(self, kind: int, left: Expr, right: Expr) -> Expr:
+        parts = dict.fromkeys(left.parts if left.kind == kind else (left,))
+        parts.update(dict.fromkeys(right.parts if right.kind == kind else (right,)))
+        for part in parts:
+            opposite = self._made.get((NOT, id(part)))
+            if opposite is not None and opposite in parts:
+                return self.false if kind == AND else self.true
+        if len(parts) == 1:
+            return left
+        key = (kind, frozenset(map(id, parts)))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = Expr(kind, tuple(parts))
+        return made

@@ -1,0 +1,219 @@
+"""Lexical languages kept outside of any builder: made once per process, replayed into each grammar.
+
+A fragment is a list of steps in the order of a builder's node ids, so replaying is one pass over it. It also
+answers whether a text matches, and how long (in characters) its texts are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from glrmask_core.ir import Builder, Op
+
+from .spelling import spelled_length
+
+Lengths = tuple[int, "int | None"]
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A lexical language.
+
+    Attributes:
+        steps: (op, data); children are given as positions of earlier steps.
+        root: the step that is the language.
+        single: steps that spell exactly one character.
+    """
+
+    steps: tuple[tuple[int, Any], ...]
+    root: int
+    single: frozenset[int]
+
+    def replay(self, builder: Builder) -> list[int]:
+        """Build it; the node of each step."""
+        made: list[int] = []
+        for op, data in self.steps:
+            if op == Op.LITERAL:
+                node = builder.literal(data)
+            elif op == Op.CHARS:
+                node = builder.chars(data)
+            elif op == Op.LEX_SEQ:
+                node = builder.seq([made[i] for i in data])
+            elif op == Op.LEX_CHOICE:
+                node = builder.choice([made[i] for i in data])
+            elif op == Op.LEX_REPEAT:
+                node = builder.repeat(made[data[0]], data[1], data[2])
+            elif op == Op.BYTES:
+                node = builder.bytes_class(data)
+            elif op == Op.LITERALS:
+                node = builder.literals(data)
+            elif op == Op.BOTH:
+                node = builder.both(made[data[0]], made[data[1]])
+            elif op == Op.WITHOUT:
+                node = builder.without(made[data[0]], made[data[1]])
+            elif op == Op.AUTOMATON:
+                states, start, accepting, edges = data
+                node = builder.automaton(states, start, accepting, [(a, made[label], b) for a, label, b in edges])
+            else:
+                node = builder.nothing()
+            made.append(node)
+        return made
+
+    def matches(self, text: bytes) -> bool:
+        """Whether a spelled text is in the language."""
+        return len(text) in self._ends(self.root, 0, text, {})
+
+    def _ends(self, step: int, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> frozenset[int]:
+        """Where matches of a step that begin at ``at`` may end."""
+        found = memo.get((step, at))
+        if found is None:
+            found = memo[step, at] = frozenset(self._compute_ends(step, at, text, memo))
+        return found
+
+    def _compute_ends(self, step: int, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> set[int]:
+        op, data = self.steps[step]
+        if op == Op.LITERAL:
+            return {at + len(data)} if text.startswith(data, at) else set()
+        if op == Op.LITERALS:
+            return {at + len(one) for one in data if text.startswith(one, at)}
+        if op == Op.BYTES:
+            return {at + 1} if at < len(text) and text[at] in data else set()
+        if op == Op.CHARS:
+            return self._char_end(data, at, text)
+        if op == Op.LEX_CHOICE:
+            return {end for part in data for end in self._ends(part, at, text, memo)}
+        if op == Op.LEX_SEQ:
+            ends = {at}
+            for part in data:
+                ends = {end for begin in ends for end in self._ends(part, begin, text, memo)}
+            return ends
+        if op == Op.LEX_REPEAT:
+            return self._repeat_ends(data, at, text, memo)
+        if op in (Op.BOTH, Op.WITHOUT):
+            left, right = (self._ends(part, at, text, memo) for part in data)
+            return set(left & right if op == Op.BOTH else left - right)
+        if op == Op.AUTOMATON:
+            _, start, accepting, edges = data
+            seen, todo = {(start, at)}, [(start, at)]
+            while todo:
+                state, begin = todo.pop()
+                for source, label, target in edges:
+                    if source == state:
+                        new = {(target, end) for end in self._ends(label, begin, text, memo)} - seen
+                        seen |= new
+                        todo += new
+            return {end for state, end in seen if state in accepting}
+        return set()
+
+    def _repeat_ends(self, data: Any, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> set[int]:
+        part, low, high = data
+        ends, out, count = {at}, set(), 0
+        while ends and (high is None or count <= high):
+            if count >= low:
+                if ends <= out:
+                    break
+                out |= ends
+            if count > low + len(text):
+                break
+            ends = {end for begin in ends for end in self._ends(part, begin, text, memo)}
+            count += 1
+        return out
+
+    @staticmethod
+    def _char_end(ranges: Any, at: int, text: bytes) -> set[int]:
+        if at >= len(text):
+            return set()
+        lead = text[at]
+        size = 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
+        try:
+            code = ord(text[at : at + size].decode())
+        except (UnicodeDecodeError, TypeError):
+            return set()
+        return {at + size} if any(low <= code <= high for low, high in ranges) else set()
+
+    def lengths(self, step: int | None = None, depth: int = 60) -> Lengths | None:
+        """(shortest, longest or None) of the texts of a step in characters; None when not seen easily."""
+        step = self.root if step is None else step
+        if step in self.single:
+            return 1, 1
+        op, data = self.steps[step]
+        if depth == 0:
+            return None
+        if op == Op.LITERAL:
+            size = spelled_length(data)
+            return size, size
+        if op == Op.LITERALS:
+            sizes = [spelled_length(one) for one in data]
+            return min(sizes), max(sizes)
+        if op == Op.LEX_REPEAT:
+            inner = self.lengths(data[0], depth - 1)
+            if inner is None:
+                return None
+            open_end = data[2] is None or inner[1] is None
+            return inner[0] * data[1], None if open_end else (inner[1] or 0) * data[2]
+        if op in (Op.LEX_SEQ, Op.LEX_CHOICE):
+            found = [self.lengths(part, depth - 1) for part in data]
+            known = [x for x in found if x is not None]
+            if len(known) < len(found):
+                return None
+            join = sum if op == Op.LEX_SEQ else max
+            low = sum(x[0] for x in known) if op == Op.LEX_SEQ else min(x[0] for x in known)
+            highs = [x[1] for x in known]
+            return low, None if None in highs else join(h for h in highs if h is not None)
+        return None
+
+
+def capture(builder: Builder, root: int, single: set[int]) -> Fragment:
+    """The part of a builder that ``root`` needs, as a fragment."""
+    module = builder.build(builder.terminal(root) if root not in (builder.nothing(), builder.empty()) else root)
+    args, blob = module.args, module.blob
+    steps: list[tuple[int, Any]] = []
+    position: dict[int, int] = {}
+    todo = [root]
+    while todo:
+        node = todo[-1]
+        if node in position:
+            todo.pop()
+            continue
+        op, a, b, c = module.row(node)
+        children = _children(op, a, b, args)
+        missing = [child for child in children if child not in position]
+        if missing:
+            todo += missing
+            continue
+        todo.pop()
+        position[node] = len(steps)
+        here = [position[child] for child in children]
+        data: Any = None
+        if op == Op.LITERAL:
+            data = blob[a : a + b]
+        elif op == Op.LITERALS:
+            data = tuple(blob[args[a + 2 * i] : args[a + 2 * i] + args[a + 2 * i + 1]] for i in range(b))
+        elif op == Op.BYTES:
+            data = bytes(i for i in range(256) if blob[a + (i >> 3)] >> (i & 7) & 1)
+        elif op == Op.CHARS:
+            data = tuple((args[a + 2 * i], args[a + 2 * i + 1]) for i in range(b))
+        elif op == Op.LEX_REPEAT:
+            data = (here[0], b, None if c < 0 else c)
+        elif op == Op.AUTOMATON:
+            states, start, count = args[a], args[a + 1], args[a + 2]
+            edges = tuple((args[a + 3 + 3 * i], here[i], args[a + 5 + 3 * i]) for i in range(count))
+            end = a + 3 + 3 * count
+            data = (states, start, frozenset(args[end + 1 : end + 1 + args[end]]), edges)
+        else:
+            data = tuple(here)
+        steps.append((op, data))
+    return Fragment(tuple(steps), position[root], frozenset(position[n] for n in single if n in position))
+
+
+def _children(op: int, a: int, b: int, args: Any) -> list[int]:
+    if op in (Op.LEX_SEQ, Op.LEX_CHOICE):
+        return list(args[a : a + b])
+    if op == Op.LEX_REPEAT:
+        return [a]
+    if op in (Op.BOTH, Op.WITHOUT):
+        return [a, b]
+    if op == Op.AUTOMATON:
+        return [args[a + 4 + 3 * i] for i in range(args[a + 2])]
+    return []

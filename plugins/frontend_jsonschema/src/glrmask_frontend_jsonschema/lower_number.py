@@ -1,0 +1,171 @@
+"""Number records to lexical nodes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+
+from glrmask_core.ir import Builder
+
+from .digits import EQUAL, GREATER, LESS, Comparison, Machine, Remainder, TooLarge, build_machine, decimal_digits
+from .fragment import Fragment, capture
+from .shape import NUM_ANY, NUM_INTEGER, Num
+
+MOST_REMAINDERS = 65_536  # json_schema.md section 4
+MOST_PRODUCT = 4_096  # states of one machine that runs bounds and remainders side by side
+MOST_LISTED = 2_000  # values that may be written out instead
+MOST_CACHED = 4_096  # fragments kept per process
+
+_cache: dict[Num, Fragment | None] = {}
+
+
+class NumberTooLarge(Exception):
+    """No automaton of bearable size."""
+
+
+def number_fragment(record: Num) -> Fragment | None:
+    """The spellings of a record's numbers; None when there is none.
+
+    Raises:
+        NumberTooLarge: ``multipleOf`` has too many remainders.
+    """
+    if record in _cache:
+        return _cache[record]
+    if len(_cache) >= MOST_CACHED:
+        _cache.clear()
+    builder = Builder()
+    node = _lower(builder, record)
+    made = None if node == builder.nothing() else capture(builder, node, set())
+    _cache[record] = made
+    return made
+
+
+def spellings(value: Fraction) -> list[str]:
+    """The usual spelling of a value: an integer, or the shortest decimal without exponent."""
+    whole, part = decimal_digits(abs(value))
+    sign = "-" if value < 0 else ""
+    return [sign + whole + ("." + part if part else "")]
+
+
+def _lower(builder: Builder, record: Num) -> int:
+    digit, nonzero = builder.bytes_class(b"0123456789"), builder.bytes_class(b"123456789")
+    digits = builder.repeat(digit, 0, None)
+    magnitude = builder.choice([builder.literal(b"0"), builder.seq([nonzero, digits])])
+    minus = builder.optional(builder.literal(b"-"))
+    if record == NUM_INTEGER:
+        return builder.seq([minus, magnitude])
+    if record == NUM_ANY:
+        point = builder.optional(builder.seq([builder.literal(b"."), builder.repeat(digit, 1, None)]))
+        sign = builder.optional(builder.bytes_class(b"+-"))
+        exponent = builder.seq([builder.bytes_class(b"eE"), sign, builder.repeat(digit, 1, None)])
+        return builder.seq([minus, magnitude, point, builder.optional(exponent)])
+    if record.values is not None:
+        texts: list[str] = []
+        for value, own in record.values:
+            texts += own
+            if isinstance(value, Fraction):
+                texts += spellings(value)
+        return builder.literals([text.encode() for text in texts])
+    if not all(isinstance(value, Fraction) for value in record.excluded):
+        raise NumberTooLarge
+    return _constrained(builder, record)
+
+
+def _constrained(builder: Builder, record: Num) -> int:
+    if record.integer:
+        record = _inward(record)
+        if record.low is not None and record.high is not None and record.low > record.high:
+            return builder.nothing()
+        listed = _listed(record)
+        if listed is not None:
+            return builder.literals(listed)
+    bounded = record.low is not None or record.high is not None
+    parts = []
+    for positive in (True, False):
+        comparisons = _comparisons(record, positive, bounded)
+        if comparisons is None:
+            continue
+        node = _magnitudes(builder, record, comparisons)
+        parts.append(node if positive else builder.seq([builder.literal(b"-"), node]))
+    if len(parts) == 2 and not bounded and not record.excluded:  # the same magnitudes on both sides
+        return builder.seq([builder.optional(builder.literal(b"-")), parts[0]])
+    return builder.choice(parts)
+
+
+def _inward(record: Num) -> Num:
+    """Bounds of integers as closed integers."""
+    low, high = record.low, record.high
+    if low is not None:
+        low = Fraction(floor(low) + 1 if record.low_open else ceil(low))
+    if high is not None:
+        high = Fraction(ceil(high) - 1 if record.high_open else floor(high))
+    return record._replace(low=low, low_open=False, high=high, high_open=False)
+
+
+def _listed(record: Num) -> list[bytes] | None:
+    """All values of a bounded record with a large step, written out; None when they are many."""
+    if record.low is None or record.high is None or record.multiple is None or record.multiple == 1:
+        return None
+    step = int(record.multiple)
+    first, last = -(-int(record.low) // step), int(record.high) // step
+    if last - first >= MOST_LISTED or step <= 10 and last - first > 50:
+        return None
+    values = (Fraction(i * step) for i in range(first, last + 1))
+    return [
+        str(int(v)).encode() for v in values if v not in record.excluded and all(v % m for m in record.not_multiples)
+    ]
+
+
+def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison] | None:
+    """Comparisons of the magnitude on one side of zero; None when that side is empty."""
+    out = []
+    low, low_open, high, high_open = record.low, record.low_open, record.high, record.high_open
+    if not positive:  # mirror
+        low, low_open, high, high_open = (
+            None if high is None else -high, high_open, None if low is None else -low, low_open
+        )  # fmt: skip
+    if high is not None:
+        if high < 0 or high == 0 and (high_open or not positive):
+            return None
+        out.append(Comparison(high, (LESS,) if high_open else (LESS, EQUAL)))
+    if low is not None and (low > 0 or low == 0 and low_open):
+        out.append(Comparison(low, (GREATER,) if low_open else (GREATER, EQUAL)))
+    elif bounded and not positive:
+        out.append(Comparison(Fraction(0), (GREATER,)))  # no "-0" under bounds
+    for value in sorted(record.excluded):
+        if value == 0 or (value > 0) == positive:
+            out.append(Comparison(abs(value), (LESS, GREATER)))
+    return out
+
+
+def _magnitudes(builder: Builder, record: Num, comparisons: list[Comparison]) -> int:
+    remainders = [Remainder(m, False) for m in record.not_multiples]
+    if record.multiple is not None and not (record.integer and record.multiple == 1):
+        remainders.insert(0, Remainder(record.multiple, True))
+    if any(r.modulus > MOST_REMAINDERS for r in remainders):
+        raise NumberTooLarge
+    fraction = not record.integer
+    tests: list[Comparison | Remainder] = [*comparisons, *remainders]
+    try:
+        if len(tests) == 1 and remainders:
+            return _emit(builder, build_machine(tests, fraction, 20 * MOST_REMAINDERS))
+        return _emit(builder, build_machine(tests, fraction, MOST_PRODUCT))
+    except TooLarge:
+        if not comparisons and len(remainders) == 1:
+            raise NumberTooLarge from None
+    node = _emit(builder, build_machine(list(comparisons), fraction, 20 * MOST_REMAINDERS))
+    try:
+        for remainder in remainders:
+            node = builder.both(node, _emit(builder, build_machine([remainder], fraction, 4 * MOST_REMAINDERS)))
+    except TooLarge:
+        raise NumberTooLarge from None
+    return node
+
+
+def _emit(builder: Builder, machine: Machine | None) -> int:
+    if machine is None:
+        return builder.nothing()
+    edges = [
+        (a, builder.literal(taken) if len(taken) == 1 else builder.bytes_class(taken), b) for a, taken, b in machine.edges
+    ]
+    return builder.automaton(machine.states, machine.start, machine.accepting, edges)

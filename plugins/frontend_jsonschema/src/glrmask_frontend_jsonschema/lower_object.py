@@ -1,0 +1,343 @@
+"""Object records to syntactic nodes.
+
+With ``property_order="schema"`` the members stand in a fixed order, and N(i) is "one or more of the members
+from i on", R(i) "nothing or a comma and N(i)": linear in the members, however many are optional. Counting
+adds how many members are still needed and how many may still come. With ``"any"`` the IR's ``any_order``
+does both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .expr import FALSE_KIND, Expr
+from .shape import Obj, Rule, Strings, applies, asked_of
+
+if TYPE_CHECKING:
+    from .lower import Lowering
+
+MOST_CELLS = 64  # satisfiable combinations of key patterns; json_schema.md section 5
+MOST_COUNTING = 4096  # states; json_schema.md section 5
+MOST_WITNESSES = 4
+
+Member = tuple[int, bool]
+
+
+class ObjectLowering:
+    """Objects of one grammar."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self.lowering = lowering
+        self.meaning = lowering.meaning
+        self.builder = lowering.builder
+        self.marks = lowering.marks
+        self.any_order = lowering.settings.property_order == "any"
+
+    def node(self, record: Obj, origin: Expr) -> int:
+        """All spellings of a record's objects."""
+        if record is self.meaning.object_any:
+            return self.marks.any_object
+        if record.some or record.rules:
+            record = self._with_mentioned(record)
+        if not record.some:
+            return self._plain(record, (), origin)
+        cases = [self._plain(case, witnesses, origin) for case, witnesses in self._cases(record, origin)]
+        return self.builder.choice(cases)
+
+    # -- witnesses ----------------------------------------------------------------------------
+
+    def _with_mentioned(self, record: Obj) -> Obj:
+        """Make names that conditions exclude known, so that all other keys are alike for them."""
+        missing: dict[str, None] = {}
+        for rule in (*record.rules, *record.some):
+            if not rule.names <= record.props.keys():
+                missing.update(dict.fromkeys(sorted(rule.names - record.props.keys())))
+        if not missing:
+            return record
+        meaning, props = self.meaning, dict(record.props)
+        for name in missing:
+            props[name] = asked_of(record, name, meaning.exprs, meaning.matches)
+        return record._replace(props=props, late={**record.late, **dict.fromkeys(missing, 3)})
+
+    def _cases(self, record: Obj, origin: Expr) -> Iterator[tuple[Obj, tuple[Rule, ...]]]:
+        """Each wanted witness is a known name, or a free member."""
+        meaning = self.meaning
+        cases: list[tuple[Obj, tuple[Rule, ...]]] = [(record._replace(some=()), ())]
+        for rule in record.some:
+            more = []
+            for case, witnesses in cases:
+                more.append((case, (*witnesses, rule)))
+                for name, value in case.props.items():
+                    if applies(rule, name, meaning.matches):
+                        both = meaning.exprs.conj(value, rule.expr)
+                        if not meaning.is_surely_empty(both):
+                            props = {**case.props, name: both}
+                            more.append((case._replace(props=props, required=case.required | {name}), witnesses))
+            cases = more
+            if len(cases) > MOST_COUNTING:
+                meaning.refuse(origin, "not", f"it needs {len(cases)} cases of keys", "Simplify the negated schema.")
+        return iter(cases)
+
+    # -- one record ---------------------------------------------------------------------------
+
+    def _plain(self, record: Obj, witnesses: Sequence[Rule], origin: Expr) -> int:
+        builder, marks, lowering = self.builder, self.marks, self.lowering
+        nothing = builder.nothing()
+        names: list[str] = list(record.props)
+        if record.late:
+            late = record.late
+            names.sort(key=lambda name: late.get(name, 0))
+        members: list[Member] = []
+        required = record.required
+        for name in names:
+            value = record.props[name]
+            node = nothing if value.kind == FALSE_KIND else lowering.node_of(value)
+            if node == nothing:
+                if name in required:
+                    return nothing
+                continue
+            key = lowering.key(name)
+            if key == nothing:
+                if name in required:
+                    return nothing
+                continue
+            members.append((builder.seq((key, node)), name in required))
+        free = self._free(record, None, origin)
+        if len(witnesses) > MOST_WITNESSES:
+            self.meaning.refuse(origin, "not", "it asks for more than four different keys", "Simplify it.")
+        if self.any_order:
+            return self._unordered(record, members, free, witnesses, origin)
+        inner, may_be_empty = self._ordered(record, members, free, witnesses, origin)
+        parts = [marks.empty_object] if may_be_empty else []
+        if inner != nothing:
+            parts.append(builder.seq((marks.open_object, inner, marks.close_object)))
+        return builder.choice(parts)
+
+    def _unordered(
+        self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], origin: Expr
+    ) -> int:
+        builder, marks = self.builder, self.marks
+        nothing = builder.nothing()
+        parts = []
+        if not record.low and not record.required and not witnesses:
+            parts.append(marks.empty_object)
+        for extra in self._witness_sets(record, witnesses, origin):
+            least = max(record.low, 1)
+            if record.high is not None and record.high < least:
+                continue
+            items = members + [(node, True) for node in extra]
+            inner = builder.any_order(
+                items, marks.comma, None if free == nothing else free, least, record.high
+            )
+            parts.append(builder.seq((marks.open_object, inner, marks.close_object)))
+        return builder.choice(parts)
+
+    def _witness_sets(self, record: Obj, witnesses: Sequence[Rule], origin: Expr) -> list[list[int]]:
+        """Ways to share free members among witnesses: one node per member."""
+        if not witnesses:
+            return [[]]
+        out = []
+        for partition in _partitions(list(witnesses)):
+            nodes = [self._free(record, group, origin) for group in partition]
+            if self.builder.nothing() not in nodes:
+                out.append(nodes)
+        return out
+
+    def _tail(
+        self, record: Obj, free: int, witnesses: Sequence[Rule], low: int, high: int | None, origin: Expr
+    ) -> int:
+        """One or more free members, witnesses among them."""
+        builder, comma = self.builder, self.marks.comma
+        low = max(low, 1)
+        if high is not None and high < low:
+            return builder.nothing()
+        if not witnesses:
+            return builder.repeat(free, low, high, comma)
+        extra = None if free == builder.nothing() else free
+        return builder.choice(
+            [
+                builder.any_order([(node, True) for node in nodes], comma, extra, low, high)
+                for nodes in self._witness_sets(record, witnesses, origin)
+            ]
+        )
+
+    def _ordered(
+        self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], origin: Expr
+    ) -> tuple[int, bool]:
+        low, high = record.low, record.high
+        needed = sum(is_required for _, is_required in members)
+        if low <= needed:
+            low = 0
+        if high is not None and free == self.builder.nothing() and not witnesses and high >= len(members):
+            high = None
+        may_be_empty = low == 0 and needed == 0 and not witnesses
+        if low or high is not None:
+            return self._counted(record, members, free, witnesses, low, high, origin), may_be_empty
+        tail = self._tail(record, free, witnesses, 0, None, origin)
+        return self._chain(members, tail, bool(witnesses)), may_be_empty
+
+    def _chain(self, members: list[Member], tail: int, tail_needed: bool) -> int:
+        """N(0). ``parts`` is N(i+1) as a sequence, so runs of required members stay flat."""
+        builder, comma, nothing = self.builder, self.marks.comma, self.builder.nothing()
+        choice, seq = builder.choice, builder.seq
+        parts = [] if tail == nothing else [tail]  # reversed
+        some_needed = tail_needed
+        if tail_needed and not parts:
+            return nothing
+        for node, is_required in reversed(members):
+            if not parts:
+                rest = builder.empty()
+            elif some_needed:
+                if is_required:
+                    parts += (comma, node)
+                    continue
+                rest = seq([comma, *reversed(parts)])
+            else:
+                rest = choice((seq([comma, *reversed(parts)]), builder.empty()))
+            if is_required:
+                parts = [rest, node] if rest != builder.empty() else [node]
+                some_needed = True
+                continue
+            mine = seq((node, rest))
+            parts = [choice((mine, seq(parts[::-1]))) if parts else mine]
+        return seq(parts[::-1]) if parts else nothing
+
+    def _counted(
+        self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], low: int, high: int | None,
+        origin: Expr,
+    ) -> int:  # fmt: skip
+        """N(0) with at least ``low`` and at most ``high`` members; one node per (member, members so far)."""
+        builder, comma, nothing = self.builder, self.marks.comma, self.builder.nothing()
+        top = max(low, 0 if high is None else high + 1)
+        if (len(members) + 1) * (min(top, len(members)) + 1) > MOST_COUNTING:
+            keyword = "minProperties" if low else "maxProperties"
+            reason = f"counting {len(members)} keys up to {top} takes more than {MOST_COUNTING} states"
+            self.meaning.refuse(origin, keyword, reason, "Lower the bound, or drop it.")
+        has_tail = free != nothing or witnesses
+        tails: dict[int, int] = {}
+
+        def tail(count: int) -> int:
+            if not has_tail:
+                return nothing
+            if count not in tails:
+                room = None if high is None else high - count
+                if room is not None and room < 1:
+                    tails[count] = nothing
+                else:
+                    tails[count] = self._tail(record, free, witnesses, low - count, room, origin)
+            return tails[count]
+
+        # done(count, i): nothing more is needed after i members were passed
+        size = len(members)
+        still = [False] * (size + 1)
+        for i in range(size - 1, -1, -1):
+            still[i] = still[i + 1] or members[i][1]
+        row = [tail(min(count, top)) for count in range(size + 1)]
+        for i in range(size - 1, -1, -1):
+            node, is_required = members[i]
+            new = []
+            for count in range(i + 1):
+                after = count + 1
+                if high is not None and after > high:
+                    new.append(nothing)
+                    continue
+                rest = builder.seq((comma, row[after]))
+                if after >= low and not still[i + 1] and not witnesses:
+                    rest = builder.optional(rest)
+                mine = builder.seq((node, rest))
+                new.append(mine if is_required else builder.choice((mine, row[count])))
+            row = new
+        return row[0]
+
+    # -- free keys ----------------------------------------------------------------------------
+
+    def _free(self, record: Obj, wanted: Sequence[Rule] | None, origin: Expr) -> int:
+        """A member with a key that is not known; with ``wanted``, one that is a witness of these rules."""
+        builder, lowering, meaning = self.builder, self.lowering, self.meaning
+        rules = record.rules
+        languages = list(
+            dict.fromkeys(strings for rule in (*rules, *(wanted or ())) for strings, _ in rule.when)
+        )
+        if not languages:
+            value = meaning.exprs.true
+            for rule in (*rules, *(wanted or ())):
+                value = meaning.exprs.conj(value, rule.expr)
+            if value.kind == FALSE_KIND:
+                return builder.nothing()
+            if not record.props and value.kind == meaning.exprs.true.kind:
+                return builder.seq((self.marks.any_key, self.marks.any_value))
+            node = lowering.node_of(value)
+            if node == builder.nothing():
+                return node
+            return builder.seq((lowering.free_key(lowering.strings.speller.body, list(record.props)), node))
+        groups: dict[Expr, list[tuple[bool, ...]]] = {}
+        for cell in self._cells(languages, origin):
+            held = dict(zip(languages, cell))
+            value = meaning.exprs.true
+            for rule in rules:
+                if all(held[strings] == positive for strings, positive in rule.when):
+                    value = meaning.exprs.conj(value, rule.expr)
+            for rule in wanted or ():
+                if all(held[strings] == positive for strings, positive in rule.when):
+                    value = meaning.exprs.conj(value, rule.expr)
+                else:
+                    value = meaning.exprs.false
+            if value.kind != FALSE_KIND:
+                groups.setdefault(value, []).append(cell)
+        parts = []
+        for value, cells in groups.items():
+            node = lowering.node_of(value)
+            if node != builder.nothing():
+                names = [n for n in record.props if tuple(meaning.matches(s, n) for s in languages) in cells]
+                parts.append(builder.seq((lowering.free_key(self._key_language(languages, cells), names), node)))
+        return builder.choice(parts)
+
+    def _cells(self, languages: list[Strings], origin: Expr) -> list[tuple[bool, ...]]:
+        """Combinations of languages that a key can be in, as far as pairs show."""
+        meaning = self.meaning
+        cells: list[tuple[bool, ...]] = [()]
+        for i, strings in enumerate(languages):
+            apart = [meaning.are_disjoint_records(strings, languages[j], 1) for j in range(i)]
+            more = []
+            for cell in cells:
+                more.append((*cell, False))
+                if strings and not any(cell[j] and apart[j] for j in range(i)):
+                    more.append((*cell, True))
+            cells = more
+            if len(cells) > MOST_CELLS:
+                reason = f"its key patterns overlap in more than {MOST_CELLS} combinations"
+                meaning.refuse(origin, "patternProperties", reason, "Make the patterns clearly different.")
+        return cells
+
+    def _key_language(self, languages: list[Strings], cells: list[tuple[bool, ...]]) -> int:
+        builder, strings = self.builder, self.lowering.strings
+        nodes = [strings.union(language) if language else builder.nothing() for language in languages]
+        body = strings.speller.body
+        parts = []
+        for cell in cells:
+            held = [node for node, positive in zip(nodes, cell) if positive]
+            node = held[0] if held else body
+            for other in held[1:]:
+                node = builder.both(node, other)
+            away = [
+                nodes[i] for i, positive in enumerate(cell)
+                if not positive and not any(
+                    cell[j] and self.meaning.are_disjoint_records(languages[i], languages[j], 1)
+                    for j in range(len(cell))
+                )
+            ]  # fmt: skip
+            parts.append(builder.without(node, builder.choice(away)) if away else node)
+        return builder.choice(parts)
+
+
+def _partitions(items: list[Rule]) -> Iterator[list[list[Rule]]]:
+    """All ways to split a short list into groups."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for partition in _partitions(rest):
+        yield [[first], *partition]
+        for i, group in enumerate(partition):
+            yield [*partition[:i], [first, *group], *partition[i + 1 :]]

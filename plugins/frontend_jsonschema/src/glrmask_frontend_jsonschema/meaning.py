@@ -1,0 +1,331 @@
+"""From expressions to shapes: the boolean algebra of schemas.
+
+``Meaning.shape`` gives the shape of any expression, memoised. What single keywords mean is in
+:mod:`keywords`; this module combines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from . import shape as sh
+from .expr import AND, ATOM, FALSE_KIND, NOT, OR, TRUE_KIND, Expr, Exprs
+from .combinators import Combinators
+from .refuse import Where, fault, pointer
+from .resolve import Context
+from .shape import Arr, Num, Obj, Shape, Str
+
+MOST_RECORDS = 4096  # records of one type in one schema; json_schema.md section 5 (2^12 combinations)
+DEEPEST_PROOF = 4  # levels that a proof of emptiness looks down
+
+Record = Union[Num, Str, Arr, Obj]
+Records = Sequence[Any]
+
+
+class Meaning(Combinators):
+    """Shapes of the expressions of one compile."""
+
+    # -- shapes -------------------------------------------------------------------------------
+
+    def shape(self, expr: Expr) -> Shape:
+        """What an expression means.
+
+        Raises:
+            GrammarError: a malformed keyword inside, a refusal, or a reference cycle that consumes nothing.
+        """
+        found: Shape | None = expr.shape
+        if found is None:
+            if expr.state & 1:
+                self.refuse_cycle(expr)
+            expr.state |= 1
+            try:
+                found = expr.shape = self._shape(expr)
+            finally:
+                expr.state &= ~1
+        return found
+
+    def _shape(self, expr: Expr) -> Shape:
+        kind = expr.kind
+        if kind == ATOM:
+            return self.atom_shape(expr, False)
+        if kind == TRUE_KIND:
+            return self.anything
+        if kind == FALSE_KIND:
+            return sh.EMPTY_SHAPE
+        if kind == NOT:
+            return self.complement(self.shape(expr.parts[0]), expr)
+        out = self.shape(expr.parts[0])
+        join = self.meet if kind == AND else self.union
+        assert kind in (AND, OR)
+        for part in expr.parts[1:]:
+            out = join(out, self.shape(part))
+        return out
+
+    def tracked(self, expr: Expr) -> Shape:
+        """The shape of an atom with the names and items that it evaluates."""
+        if expr.kind != ATOM:
+            return self.shape(expr)
+        found: Shape | None = expr.tracked
+        if found is None:
+            if expr.state & 4:
+                self.refuse_cycle(expr)
+            expr.state |= 4
+            try:
+                found = expr.tracked = self.atom_shape(expr, True)
+            finally:
+                expr.state &= ~4
+        return found
+
+    def peek(self, expr: Expr) -> Shape | None:
+        """The shape, or None while it is being computed: for proofs, which may give up."""
+        if expr.shape is not None:
+            return self.shape(expr)
+        if expr.state & 1 or any(part.state & 1 for part in expr.parts):
+            return None
+        return self.shape(expr)
+
+    def refuse_cycle(self, expr: Expr) -> None:
+        """A schema that refers to itself without looking into an array or object."""
+        atom = expr.place()
+        where: Where = atom.where if atom else None
+        raise fault(pointer(where), "a schema that can be decided", "a cycle of references to itself")
+
+    # -- both, either, neither ----------------------------------------------------------------
+
+    def meet(self, left: Shape, right: Shape) -> Shape:
+        """Intersection."""
+        if left is self.anything or left is right:
+            return right
+        if right is self.anything:
+            return left
+        return Shape(
+            left.null and right.null,
+            left.bools & right.bools,
+            tuple(self.meet_records(left.num, right.num)),
+            tuple(self.meet_records(left.str, right.str)),
+            tuple(self.meet_records(left.arr, right.arr)),
+            tuple(self.meet_records(left.obj, right.obj)),
+        )
+
+    def union(self, left: Shape, right: Shape) -> Shape:
+        """Union."""
+        if left is self.anything or right is self.anything:
+            return self.anything
+        return Shape(
+            left.null or right.null,
+            left.bools | right.bools,
+            tuple(self.join_records(left.num, right.num)),
+            tuple(self.join_records(left.str, right.str)),
+            tuple(self.join_records(left.arr, right.arr)),
+            tuple(self.join_records(left.obj, right.obj)),
+        )
+
+    def complement(self, shape: Shape, origin: Expr) -> Shape:
+        """Everything else."""
+        every = self.anything
+        return Shape(
+            not shape.null,
+            3 ^ shape.bools,
+            tuple(self.negate_records(shape.num, every.num)),
+            tuple(self.negate_records(shape.str, every.str)),
+            tuple(self.negate_records(shape.arr, every.arr)),
+            tuple(self.negate_records(shape.obj, every.obj)),
+        )
+
+    def join_records(self, left: Records, right: Records) -> Records:
+        """Union of two unions of one type."""
+        if not left or left is right or self.is_every(right):
+            return right
+        if not right or self.is_every(left):
+            return left
+        out = tuple(left) + tuple(right)
+        return tuple(dict.fromkeys(out)) if not isinstance(out[0], Obj) else out
+
+    def is_every(self, records: Records) -> bool:
+        """Whether these are the records of "anything of this type"."""
+        return any(records is x for x in self.anything[2:])
+
+    def meet_records(self, left: Records, right: Records) -> Records:
+        """Intersection of two unions of one type."""
+        if not left or not right:
+            return ()
+        if left is right or self.is_every(left):
+            return right
+        if self.is_every(right):
+            return left
+        if len(left) * len(right) > MOST_RECORDS * 16:
+            self.refuse_here(f"it combines {len(left)} with {len(right)} alternatives")
+        out: dict[object, Record] = {}
+        several = len(left) * len(right) > 1
+        for a in left:
+            for b in right:
+                made = self.meet_two(a, b)
+                if made is None or several and self.is_surely_empty_record(made, 2):
+                    continue
+                out[_key(made)] = made
+        if len(out) > MOST_RECORDS:
+            self.refuse_here(f"it comes to {len(out)} alternatives (limit {MOST_RECORDS})")
+        return tuple(out.values())
+
+    def meet_two(self, left: Any, right: Any) -> Record | None:
+        """Intersection of two records of one type; None when it is plainly empty."""
+        if isinstance(left, Str):
+            return sh.both_strings(left, right, self.fits)
+        if isinstance(left, Obj):
+            return sh.both_objects(left, right, self.exprs, self.matches)
+        if isinstance(left, Num):
+            return sh.both_numbers(left, right)
+        return sh.both_arrays(left, right, self.exprs)
+
+    def negate_records(self, records: Records, every: Records) -> Records:
+        """Complement of a union, within its type (``every``)."""
+        out = every
+        for record in records:
+            if not out or self.is_every(records):
+                return ()
+            out = self.meet_records(out, self.negate_record(record))
+        return out
+
+    def negate_record(self, record: Any) -> Records:
+        """Complement of one record, within its type."""
+        if isinstance(record, Num):
+            return sh.not_number(record)
+        if isinstance(record, Str):
+            return sh.not_string(record)
+        if isinstance(record, Obj):
+            return sh.not_object(record, self.exprs)
+        if record.unique is not None:
+            self.refuse(record.unique, "uniqueItems", "its complement (two equal items) is not available", "Drop it.")
+            record = record._replace(unique=None)
+        return sh.not_array(record, self.exprs)
+
+    def subtract(self, left: Records, right: Records, every: Records) -> Records:
+        """What is in ``left`` and not in ``right``."""
+        if self.are_disjoint_records(left, right, DEEPEST_PROOF):
+            return left
+        return self.meet_records(left, self.negate_records(right, every))
+
+    def exactly_one(self, plain: Sequence[Shape], kept: Sequence[Shape]) -> Shape:
+        """Texts of exactly one shape; ``kept`` are the same shapes, perhaps tracked."""
+        every = self.anything
+        null = sum(s.null for s in plain) == 1
+        bools = sum(bit for bit in (1, 2) if sum(bool(s.bools & bit) for s in plain) == 1)
+        types: list[Records] = []
+        for slot in range(2, 6):
+            union: Records = ()
+            for i, mine in enumerate(kept):
+                left: Records = mine[slot]
+                if not left:
+                    continue
+                for j, other in enumerate(plain):
+                    if j != i and other[slot] and left:
+                        left = self.subtract(left, other[slot], every[slot])
+                union = self.join_records(union, left)
+            types.append(union)
+        return Shape(null, bools, *(tuple(t) for t in types))
+
+    def at_least_one(self, plain: Sequence[Shape], kept: Sequence[Shape]) -> Shape:
+        """Texts of one shape or more, each told apart by which shapes it fits (for evaluated names)."""
+        every = self.anything
+        out = plain[0]
+        for s in plain[1:]:
+            out = self.union(out, s)
+        types: list[Records] = []
+        for slot in (4, 5):
+            sets = [s[slot] for s in kept if s[slot]]
+            if all(self.are_disjoint_records(a, b, DEEPEST_PROOF) for i, a in enumerate(sets) for b in sets[:i]):
+                types.append(tuple(r for s in sets for r in s))
+                continue
+            matched: Records = ()
+            unmatched: Records = every[slot]
+            for s, t in zip(plain, kept):
+                against = self.negate_records(s[slot], every[slot])
+                matched = (
+                    *self.meet_records(matched, t[slot]),
+                    *self.meet_records(matched, against),
+                    *self.meet_records(unmatched, t[slot]),
+                )
+                unmatched = self.meet_records(unmatched, against)
+            types.append(matched)
+        return out._replace(arr=tuple(types[0]), obj=tuple(types[1]))
+
+    # -- proofs -------------------------------------------------------------------------------
+
+    def is_surely_empty(self, expr: Expr, depth: int = DEEPEST_PROOF) -> bool:
+        """Whether nothing satisfies an expression; False when that is not seen within ``depth`` levels."""
+        if expr.kind == FALSE_KIND:
+            return True
+        if expr.kind == TRUE_KIND or depth <= 0:
+            return False
+        shape = self.peek(expr)
+        if shape is None or shape.null or shape.bools or shape.num or shape.str:
+            return False
+        return all(self.is_surely_empty_record(r, depth - 1) for r in (*shape.arr, *shape.obj))
+
+    def is_surely_empty_record(self, record: Any, depth: int) -> bool:
+        """The same for one record."""
+        if isinstance(record, Obj):
+            return any(self.is_surely_empty(record.props[name], depth) for name in record.required)
+        if isinstance(record, Arr):
+            if record.low > len(record.prefix) and self.is_surely_empty(record.rest, depth):
+                return True
+            return any(self.is_surely_empty(item, depth) for item in record.prefix[: record.low])
+        return False
+
+    def are_disjoint(self, left: Expr, right: Expr, depth: int) -> bool:
+        """Whether two expressions surely have nothing in common."""
+        if left is right or TRUE_KIND in (left.kind, right.kind) or depth <= 0:
+            return self.is_surely_empty(left, depth) or self.is_surely_empty(right, depth)
+        key = (id(left), id(right), depth)
+        known = self.proofs.get(key)
+        if known is None:
+            a, b = self.peek(left), self.peek(right)
+            known = a is not None and b is not None and self.are_disjoint_shapes(a, b, depth)
+            self.proofs[key] = known
+        return known
+
+    def are_disjoint_shapes(self, a: Shape, b: Shape, depth: int) -> bool:
+        """The same for shapes."""
+        if a.null and b.null or a.bools & b.bools:
+            return False
+        return all(self.are_disjoint_records(a[slot], b[slot], depth) for slot in range(2, 6))
+
+    def are_disjoint_records(self, left: Records, right: Records, depth: int) -> bool:
+        """The same for unions of one type."""
+        if not left or not right:
+            return True
+        test: Callable[[Any, Any, int], bool]
+        if isinstance(left[0], Obj):
+            test = self._disjoint_objects
+        elif isinstance(left[0], Arr):
+            test = self._disjoint_arrays
+        elif isinstance(left[0], Num):
+            return all(sh.both_numbers(a, b) is None for a in left for b in right)
+        else:
+            return all(self._disjoint_strings(a, b) for a in left for b in right)
+        return len(left) * len(right) <= MOST_RECORDS and all(test(a, b, depth) for a in left for b in right)
+
+    def _disjoint_strings(self, left: Str, right: Str) -> bool:
+        made = sh.both_strings(left, right, self.fits)
+        return made is None or self.is_empty_string(made)
+
+    def _disjoint_objects(self, left: Obj, right: Obj, depth: int) -> bool:
+        for a, b in ((left, right), (right, left)):
+            if b.high is not None and max(len(a.required), a.low) > b.high:
+                return True
+            for name in a.required:
+                asked = sh.asked_of(b, name, self.exprs, self.matches)
+                if asked.kind != TRUE_KIND and self.are_disjoint(a.props[name], asked, depth - 1):
+                    return True
+        return False
+
+    def _disjoint_arrays(self, left: Arr, right: Arr, depth: int) -> bool:
+        made = sh.both_arrays(left, right, self.exprs)
+        return made is None or self.is_surely_empty_record(made, depth)
+
+
+def _key(record: Record) -> object:
+    if isinstance(record, Obj):
+        return (tuple(record.props.items()), record.required, record.rules, record.low, record.high, record.some, record.seen)
+    return record

@@ -1,0 +1,120 @@
+"""JSON text to Python values, keeping what ``json.loads`` loses: number spellings and repeated keys."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from glrmask_core.errors import GrammarError, GrammarSyntaxError
+from glrmask_core.source import Diagnostic, span_at
+
+LONGEST_INTEGER = 100_000  # digits; converting is quadratic
+LARGEST_EXPONENT = 5_000  # above it a number is kept by its spelling only
+
+
+class Number(Decimal):
+    """A JSON number that is not spelled as an integer, with its spelling."""
+
+    spelling: str
+
+    def __new__(cls, text: str) -> Number:
+        made = super().__new__(cls, text)
+        made.spelling = text
+        return made
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise GrammarSyntaxError(f"expected distinct keys in an object, found {json.dumps(key)} twice")
+            seen.add(key)
+    return made
+
+
+def _constant(text: str) -> Any:
+    raise GrammarSyntaxError(f"expected a JSON number, found {text}, which JSON does not have")
+
+
+def _integer(text: str) -> int:
+    if len(text) > LONGEST_INTEGER:
+        raise GrammarSyntaxError(f"expected a number of at most {LONGEST_INTEGER} digits, found {len(text)}")
+    value = 0
+    digits = text.lstrip("-")
+    for at in range(0, len(digits), 4000):  # below the interpreter's own limit on str to int
+        part = digits[at : at + 4000]
+        value = value * 10 ** len(part) + int(part)
+    return -value if text[0] == "-" else value
+
+
+_decoder = json.JSONDecoder(parse_float=Number, parse_constant=_constant, object_pairs_hook=_pairs)
+_slow_decoder = json.JSONDecoder(
+    parse_float=Number, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_pairs
+)
+
+
+def read_json(text: str) -> Any:
+    """The value of JSON text: dict, list, str, bool, None, int, or :class:`Number`.
+
+    Raises:
+        GrammarSyntaxError: not JSON, a key given twice in one object, NaN or Infinity, nested too deeply.
+    """
+    try:
+        try:
+            return _decoder.decode(text)
+        except json.JSONDecodeError:
+            raise
+        except GrammarError:
+            raise
+        except ValueError:  # an integer beyond the interpreter's digit limit
+            return _slow_decoder.decode(text)
+    except json.JSONDecodeError as error:
+        span = span_at(text, error.pos)
+        message = f"expected JSON text of a schema: {error.msg} at line {error.lineno}, column {error.colno}"
+        raise GrammarSyntaxError(message, [Diagnostic(message, span)]) from None
+    except RecursionError:
+        raise GrammarSyntaxError("expected a schema text that is nested less deeply (limit about 900 levels)") from None
+
+
+def is_number(value: object) -> bool:
+    """Whether a value read by :func:`read_json` is a number."""
+    return isinstance(value, (int, Decimal)) and not isinstance(value, bool)
+
+
+def as_integer(value: object) -> int | None:
+    """The integer that a JSON number stands for (2.0 is 2), or None."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Decimal) and value.adjusted() <= LARGEST_EXPONENT and value == value.to_integral_value():
+        return int(value)
+    return None
+
+
+def as_fraction(value: int | Decimal) -> Fraction | None:
+    """The exact value, or None when its exponent is beyond any use."""
+    if isinstance(value, int):
+        return Fraction(value)
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or abs(exponent) > LARGEST_EXPONENT or abs(value.adjusted()) > LARGEST_EXPONENT:
+        return Fraction(0) if not value else None
+    return Fraction(value)
+
+
+def canonical(value: Any) -> Any:
+    """A hashable key that is equal exactly when two values are equal as JSON."""
+    if isinstance(value, bool) or value is None:
+        return ("b", value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, Decimal)):
+        exact = as_fraction(value)
+        return ("s", str(value.normalize())) if exact is None and isinstance(value, Decimal) else ("n", exact)
+    if isinstance(value, list):
+        return ("a", tuple(canonical(item) for item in value))
+    return ("o", frozenset((key, canonical(item)) for key, item in value.items()))

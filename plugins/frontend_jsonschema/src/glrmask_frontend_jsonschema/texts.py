@@ -1,0 +1,81 @@
+"""Tests on single strings: does a name match a pattern, does a value satisfy a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from glrmask_core.errors import GrammarError
+
+from .patterns import fragment_of
+from .refuse import Refusal, fault, pointer
+from .settings import Settings
+from .shape import Str, Strings
+from .spelling import usual
+
+if TYPE_CHECKING:
+    from .expr import Expr
+
+
+class Texts:
+    """Answers about single strings, memoised per compile."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._tested: dict[tuple[str, str, str], bool] = {}
+        self._empty: dict[Str, bool] = {}
+
+    def check_pattern(self, text: str, expr: Expr, keyword: str) -> None:
+        """Raise where the schema is at fault for a pattern that cannot be compiled."""
+        try:
+            fragment_of("pattern", text, self.settings.escapes == "any")
+        except GrammarError as error:
+            more = (text,) if keyword == "patternProperties" else ()
+            if getattr(error, "malformed", False):
+                raise fault(pointer(expr.where, keyword, *more), "a regular expression of ECMA-262", str(error)) from error
+            raise Refusal(
+                expr.schema, pointer(expr.where, keyword, *more), keyword, str(error), "Write the pattern without it."
+            ) from error
+
+    def test(self, kind: str, text: str, value: str) -> bool:
+        """Whether a string has a match of a pattern, or is of a format."""
+        key = (kind, text, value)
+        known = self._tested.get(key)
+        if known is None:
+            spelled = usual(value)
+            known = spelled is not None and fragment_of(kind, text, self.settings.escapes == "any").matches(spelled)
+            self._tested[key] = known
+        return known
+
+    def fits(self, record: Str, value: str) -> bool:
+        """Whether a string satisfies a record."""
+        if record.values is not None and value not in record.values:
+            return False
+        size = len(value)
+        if size < record.low or record.high is not None and size > record.high or value in record.excluded:
+            return False
+        return all(self.test(kind, text, value) == wanted for kind, text, wanted in record.tests)
+
+    def matches(self, strings: Strings, name: str) -> bool:
+        """Whether a name is in a key language."""
+        return any(self.fits(record, name) for record in strings)
+
+    def is_empty_string(self, record: Str) -> bool:
+        """Whether no string satisfies a record, by its automaton."""
+        if record.values is not None:
+            return not record.values
+        if not record.tests:
+            return False
+        known = self._empty.get(record)
+        if known is None:
+            known = self._empty[record] = self._compute_empty(record)
+        return known
+
+    def _compute_empty(self, record: Str) -> bool:
+        from glrmask_core.ir import Builder
+        from glrmask_core.languages import is_empty
+
+        from .lower_string import StringLowering
+
+        builder = Builder()
+        node = StringLowering(builder, self.settings).body(record)
+        return bool(is_empty(builder, node))
