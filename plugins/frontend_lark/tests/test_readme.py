@@ -24,11 +24,13 @@ def test_the_code_of_the_readme_runs(engine) -> None:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    from glrmask_frontend_lark.scan import GRAMMARS, MAX_DEPTH, MAX_TOKENS
+    from glrmask_frontend_lark.scan import GRAMMARS, MAX_TOKENS
     from glrmask_frontend_lark.templates import MAX_INSTANCES
     from glrmask_frontend_lark.terminals import MAX_PARTS
 
+    from glrmask_core.grammar_text import MAX_NESTING
+
     text = README.read_text(encoding="utf-8")
-    for number in (MAX_DEPTH, MAX_TOKENS, MAX_INSTANCES, MAX_PARTS):
+    for number in (MAX_NESTING, MAX_TOKENS, MAX_INSTANCES, MAX_PARTS):
         assert f"{number:,}" in text
     assert all(f"`{name}`" in text for name in GRAMMARS)

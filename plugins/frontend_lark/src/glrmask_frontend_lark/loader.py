@@ -1,7 +1,7 @@
 """The call into lark: resolved trees of rules and terminals, and lark's complaints in our words.
 
 The text that lark sees holds placeholders for all literals (see ``scan``), imports only grammars that lark
-brings along, and nests no deeper than ``MAX_DEPTH``.
+brings along, and nests no deeper than ``MAX_NESTING``.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ import functools
 import pkgutil
 import re
 
+from glrmask_core.grammar_text import did_you_mean
 from glrmask_core.source import Diagnostic
 
-from .report import did_you_mean
 from .scan import Definition, Scanned, Token
 
 

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
 
 from glrmask_core.errors import GrammarError, GrammarSyntaxError
-from glrmask_core.source import Diagnostic, Span
-
-
-class Lines:
-    """Offsets to spans of one text, O(log lines) each."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._starts = [0, *(m.end() for m in re.finditer("\n", text))]
-
-    def span(self, start: int, end: int | None = None) -> Span:
-        """The span of ``text[start:end]``, one character when ``end`` is None."""
-        start = min(max(start, 0), len(self.text))
-        line = bisect_right(self._starts, start) - 1
-        return Span(line + 1, start - self._starts[line] + 1, start, start + 1 if end is None else max(end, start))
+from glrmask_core.grammar_text import GrammarText
+from glrmask_core.source import Diagnostic
 
 
 class Reporter:
     """Makes exceptions about one text; the first one that is raised ends the work."""
 
     def __init__(self, text: str) -> None:
-        self.lines = Lines(text)
+        self.lines = GrammarText(text)
 
     def syntax(self, message: str, start: int, end: int | None = None) -> GrammarSyntaxError:
         """The text cannot be read here."""
@@ -91,15 +75,3 @@ def other_format(text: str) -> str | None:
         if re.search(pattern, head, re.MULTILINE):
             return note
     return None
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``; did you mean "x"?`` or nothing."""
-    names = list(known)
-    if len(name) > 200 or len(names) > 20000:
-        return ""
-    lowered = {known_name.lower(): known_name for known_name in names}
-    close = difflib.get_close_matches(name, names, 1, 0.6)
-    if not close:
-        close = [lowered[match] for match in difflib.get_close_matches(name.lower(), list(lowered), 1, 0.75)]
-    return f'; did you mean "{close[0]}"?' if close else ""

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .report import Reporter, did_you_mean
+from glrmask_core.grammar_text import MAX_NESTING, did_you_mean, shown
 
-MAX_DEPTH = 200
+from .report import Reporter
+
 MAX_TOKENS = 200_000  # lark needs about 2 kB and 40 microseconds per token
 GRAMMARS = ("common", "unicode", "python", "lark")
 DIRECTIVES = ("%import", "%ignore", "%declare", "%override", "%extend")
@@ -450,8 +451,8 @@ class _Scanner:
     def _bracket(self, token: Token, opened: list[Token]) -> None:
         if token.value in _CLOSING:
             opened.append(token)
-            if len(opened) > MAX_DEPTH:
-                raise self.report.syntax(f"brackets are nested deeper than {MAX_DEPTH}", token.start)
+            if len(opened) > MAX_NESTING:
+                raise self.report.syntax(f"brackets are nested deeper than {MAX_NESTING}", token.start)
         elif token.value in ")]}":
             if not opened:
                 raise self.report.syntax(f'unexpected "{token.value}": nothing is open here', token.start)
@@ -513,4 +514,4 @@ def _show(token: Token | None) -> str:
         return "the end of the text"
     if token.kind == "nl":
         return "the end of the line"
-    return f'"{token.value}"' if len(token.value) <= 40 else f'"{token.value[:37]}..."'
+    return f'"{shown(token.value)}"'
