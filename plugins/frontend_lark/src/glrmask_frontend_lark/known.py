@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .tokens import placeholder_index
+
 
 class Known(NamedTuple):
     """A replacement: Python regular expression and flags; no pattern means: cannot stand alone."""
@@ -56,3 +58,17 @@ def render(tree: Any) -> str:
     if tree.data == "maybe":
         return f"[{parts[0]}]"
     return "..".join(parts) if tree.data == "range" else "".join(parts)
+
+
+def is_bundled(tree: Any) -> bool:
+    """Whether all of a tree comes from lark's own grammars."""
+    stack, found = [tree], False
+    while stack:
+        item = stack.pop()
+        if not isinstance(item, str):
+            stack += item.children
+        elif placeholder_index(item) is not None:
+            return False
+        else:
+            found = True
+    return found

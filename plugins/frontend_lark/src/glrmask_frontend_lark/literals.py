@@ -6,6 +6,7 @@ doubled in a regular expression and becomes one in a string; any other pair stay
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
@@ -88,3 +89,36 @@ def raw_offset(decoded: Decoded, offset: int) -> int:
     if not decoded.offsets:
         return offset
     return decoded.offsets[min(offset, len(decoded.offsets) - 1)]
+
+
+def anchors(text: str) -> tuple[int, int]:
+    """Lengths of an anchor at the start and at the end."""
+    start = 1 if text.startswith("^") else 2 if text.startswith("\\A") else 0
+    rest = text[start:]
+    backslashes = len(rest[:-1]) - len(rest[:-1].rstrip("\\"))
+    if rest.endswith("$") and backslashes % 2 == 0:
+        return start, 1
+    return start, 2 if rest.endswith("Z") and backslashes % 2 == 1 else 0
+
+
+def top_level(pattern: str) -> Iterator[tuple[int, str]]:
+    """(offset, text) of the alternatives of a valid expression that are not in brackets."""
+    depth = begin = at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\":
+            at += 1
+        elif char == "[":
+            at += 2 if pattern[at + 1 : at + 2] == "^" else 1
+            at += 1  # a first "]" is a member
+            while pattern[at] != "]":
+                at += 2 if pattern[at] == "\\" else 1
+        elif char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+        elif char == "|" and depth == 0:
+            yield begin, pattern[begin:at]
+            begin = at + 1
+        at += 1
+    yield begin, pattern[begin:]

@@ -12,7 +12,8 @@ from typing import Any
 
 from glrmask_core.errors import GrammarError
 
-from .scan import GRAMMARS, Scanned
+from .scan import GRAMMARS
+from .scanned import Scanned
 
 
 @dataclass

@@ -10,9 +10,10 @@ from glrmask_core.source import Diagnostic
 
 from .loader import Loaded, load
 from .names import check_names, terminal_order
-from .scan import Scanned, is_terminal
+from .scanned import Scanned
 from .templates import Argument, Instance, TemplateName, Templates
-from .terminals import Terminals, bounds
+from .terminals import Terminals
+from .tokens import is_terminal
 
 
 def lower(scanned: Scanned) -> Parsed:
@@ -120,7 +121,7 @@ class _Lowering:
         if kind == "maybe":
             return builder.optional(parts[0])
         assert kind == "expr", f"lark made a {kind} node in a rule"
-        return builder.repeat(parts[0], *bounds(self.scanned, children[1:]))
+        return builder.repeat(parts[0], *self.scanned.bounds(children[1:]))
 
     def _symbol(self, symbol: Any, item: Instance) -> Argument:
         name = str(symbol.name)

@@ -9,7 +9,8 @@ import re
 from glrmask_core.grammar_text import did_you_mean
 from glrmask_core.source import Diagnostic
 
-from .scan import Definition, Scanned, Token
+from .scanned import Definition, Scanned
+from .tokens import Token
 
 
 @functools.cache

@@ -9,118 +9,17 @@ placeholder that holds its token number, so lark never interprets them and every
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from glrmask_core.grammar_text import MAX_NESTING, did_you_mean, shown
+from glrmask_core.grammar_text import MAX_NESTING, did_you_mean
 
 from .report import Reporter
+from .scanned import Definition, Import, Scanned
+from .tokens import MARK, MIXED, RULE, TERMINAL, Token, is_terminal, show, tokens
 
 MAX_TOKENS = 200_000  # lark needs about 2 kB and 40 microseconds per token
 GRAMMARS = ("common", "unicode", "python", "lark")
 DIRECTIVES = ("%import", "%ignore", "%declare", "%override", "%extend")
-MARK = "\ue000"
-
-_TOKEN = re.compile(
-    r"""
-      (?P<skip>   [ \t\r\f]+ | \\[ \t]*\r?\n | //[^\n]* | \#[^\n]* )
-    | (?P<nl>     \n[ \t\r\f\n]* )
-    | (?P<string> "[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"i? | '[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'i? )
-    | (?P<regexp> /(?!/)[^/\\]*(?:\\[\s\S][^/\\]*)*/[imslux]* )
-    | (?P<ident>  [A-Za-z_][A-Za-z0-9_]* )
-    | (?P<number> [+-]?[0-9]+ )
-    | (?P<exact>  @token\([0-9]+\) )
-    | (?P<directive> %[A-Za-z_]* )
-    | (?P<arrow>  -> )
-    | (?P<dots>   \.\. )
-    | (?P<punct>  [:|(){}\[\],~*+?!.] )
-    """,
-    re.VERBOSE,
-)
-_RULE = re.compile(r"_?[a-z][_a-z0-9]*")
-_TERMINAL = re.compile(r"_?[A-Z][_A-Z0-9]*")
-_MIXED = re.compile(r"_?[A-Za-z][A-Za-z0-9_]*")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-class Token(NamedTuple):
-    """A piece of the source: kind (a group name of ``_TOKEN``), text, offsets."""
-
-    kind: str
-    value: str
-    start: int
-    end: int
-
-
-@dataclass
-class Definition:
-    """One ``name: ...``, ``%override name: ...`` or ``%extend name: ...``."""
-
-    name: str
-    token: Token
-    how: str
-    params: list[Token] = field(default_factory=list)
-    uses: list[Token] = field(default_factory=list)
-
-    @property
-    def is_terminal(self) -> bool:
-        return is_terminal(self.name)
-
-
-@dataclass
-class Import:
-    """One name of an ``%import``: where from, its name there and here."""
-
-    grammar: str
-    name: str
-    alias: str
-    token: Token
-
-
-@dataclass
-class Scanned:
-    """What the pass found.
-
-    Attributes:
-        report: makes errors about the source.
-        tokens: all significant tokens; placeholders hold indices into it.
-        rewritten: the text for lark, in which places are found through :meth:`origin`.
-        definitions, imports, declared: what the text names, in source order.
-        ignored: the bodies of ``%ignore``: the tokens that name terminals there.
-        renamed: generated rule name to the mixed-case name in the source.
-    """
-
-    report: Reporter
-    tokens: list[Token] = field(default_factory=list)
-    rewritten: str = ""
-    definitions: list[Definition] = field(default_factory=list)
-    imports: list[Import] = field(default_factory=list)
-    declared: list[Token] = field(default_factory=list)
-    ignored: list[Token] = field(default_factory=list)
-    renamed: dict[str, str] = field(default_factory=dict)
-    _new: list[int] = field(default_factory=list)
-    _old: list[Token] = field(default_factory=list)
-
-    def origin(self, position: int) -> Token | None:
-        """The source token at an offset of the rewritten text."""
-        at = bisect_right(self._new, position) - 1
-        return self._old[at] if at >= 0 else None
-
-    def shown(self, name: str) -> str:
-        """A name as the source spells it."""
-        return self.renamed.get(name, name)
-
-
-def is_terminal(name: str) -> bool:
-    """Whether Lark's case rule makes this the name of a terminal."""
-    return _TERMINAL.fullmatch(name) is not None
-
-
-def placeholder_index(literal: str) -> int | None:
-    """The token number in a placeholder, None for a literal that lark read from its own grammars."""
-    return int(literal[2:-1]) if literal.startswith(('"' + MARK, "/" + MARK)) else None
 
 
 def scan(text: str) -> Scanned:
@@ -137,7 +36,7 @@ class _Scanner:
         self.text = text
         self.report = Reporter(text)
         self.out = Scanned(self.report)
-        self.source = self._tokens()
+        self.source = tokens(text, self.report)
         self.ahead: Token | None = None
         self.parts: list[str] = []
         self.position = 0
@@ -166,34 +65,6 @@ class _Scanner:
 
     # -- tokens -------------------------------------------------------------------------------
 
-    def _tokens(self) -> Iterator[Token]:
-        text, at, match = self.text, 0, _TOKEN.match
-        if text.startswith("\ufeff"):
-            at = 1
-        while at < len(text):
-            found = match(text, at)
-            if found is None:
-                raise self._unreadable(at)
-            kind, end = found.lastgroup or "", found.end()
-            if kind != "skip":
-                yield Token(kind, found.group(), at, end)
-            at = end
-
-    def _unreadable(self, at: int) -> Exception:
-        char = self.text[at]
-        if char in "\"'":
-            return self.report.syntax(f"expected a closing {char} before the end of the line", at)
-        if char == "/":
-            return self.report.syntax("expected a closing / of this regular expression, found the end of the text", at)
-        if char == "@":
-            return self.report.syntax("expected @token(n) with a decimal token id and no spaces", at)
-        if char == "<":
-            return self.report.syntax(
-                'unexpected "<"; special tokens are written @token(n), or %declare NAME and bind("NAME", ...)', at
-            )
-        shown = f'"{char}"' if char.isprintable() else f"U+{ord(char):04X}"
-        return self.report.syntax(f"unexpected character {shown}; expected a rule, a terminal or a directive", at)
-
     def _peek(self) -> Token | None:
         if self.ahead is None:
             self.ahead = next(self.source, None)
@@ -212,7 +83,7 @@ class _Scanner:
     def _expect(self, kind: str, value: str | None, what: str) -> Token:
         token = self._peek()
         if token is None or token.kind != kind or (value is not None and token.value != value):
-            raise self.report.syntax(f"expected {what}, found {_show(token)}", *self._place(token))
+            raise self.report.syntax(f"expected {what}, found {show(token)}", *self._place(token))
         return self._next()
 
     def _place(self, token: Token | None) -> tuple[int, int]:
@@ -225,8 +96,8 @@ class _Scanner:
     # -- writing ------------------------------------------------------------------------------
 
     def _emit(self, text: str, token: Token, end: str = " ") -> None:
-        self.out._new.append(self.position)
-        self.out._old.append(token)
+        self.out.new.append(self.position)
+        self.out.old.append(token)
         self.parts.append(text + end)
         self.position += len(text) + len(end)
 
@@ -243,9 +114,9 @@ class _Scanner:
         name = token.value
         if len(name) > 1000:
             raise self.report.syntax(f"a name of {len(name)} characters is too long (limit 1000)", token.start)
-        if _RULE.fullmatch(name) or _TERMINAL.fullmatch(name):
+        if RULE.fullmatch(name) or TERMINAL.fullmatch(name):
             return name
-        if not _MIXED.fullmatch(name):
+        if not MIXED.fullmatch(name):
             raise self.report.syntax(
                 f'"{name}" is not a name: expected a letter, after at most one "_"', token.start, token.end
             )
@@ -374,7 +245,7 @@ class _Scanner:
             if token is not None and how == "define" and self.out.definitions:
                 hint = "; a rule goes on in the next line only if that line starts with |"
             raise self.report.syntax(
-                f"expected a rule, a terminal or a directive, found {_show(token)}{hint}", *self._place(token)
+                f"expected a rule, a terminal or a directive, found {show(token)}{hint}", *self._place(token)
             )
         head = self._next()
         definition = Definition(self._name(head), head, how)
@@ -506,12 +377,4 @@ class _Scanner:
     def _line_end(self, what: str) -> None:
         token = self._peek()
         if token is not None and token.kind != "nl":
-            raise self.report.syntax(f"expected {what}, found {_show(token)}", token.start, token.end)
-
-
-def _show(token: Token | None) -> str:
-    if token is None:
-        return "the end of the text"
-    if token.kind == "nl":
-        return "the end of the line"
-    return f'"{shown(token.value)}"'
+            raise self.report.syntax(f"expected {what}, found {show(token)}", token.start, token.end)

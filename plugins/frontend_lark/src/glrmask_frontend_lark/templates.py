@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Union
 
 from glrmask_core.ir import Builder
 
-from .scan import Scanned
+from .scanned import Scanned
 
 MAX_INSTANCES = 10_000
 MAX_WORK = 1_000_000  # tree nodes lowered in bodies of instances

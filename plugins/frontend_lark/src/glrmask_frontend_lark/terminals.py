@@ -8,20 +8,20 @@ it came from, and a warning tells of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from glrmask_core.regex import Dialect, RegexError, compile_regex
-
 from glrmask_core.errors import GrammarError
 from glrmask_core.ir import LEX_SEQ, LITERAL, Builder
+from glrmask_core.regex import Dialect, RegexError, compile_regex
 from glrmask_core.source import Diagnostic, Span
 
-from .known import KNOWN, render
-from .literals import Decoded, EscapeError, decode, raw_offset, split
+from .known import KNOWN, is_bundled, render
+from .literals import Decoded, EscapeError, anchors, decode, raw_offset, split, top_level
 from .loader import Loaded
-from .scan import Scanned, Token, placeholder_index
+from .scanned import Scanned
+from .tokens import Token, placeholder_index
 
 MAX_PARTS = 1 << 20  # of one flattened sequence: references multiply ("A: B B", "B: C C", ...)
 _FEW = 4  # literals from which on a trie is worth its while
@@ -162,7 +162,7 @@ class Terminals:
             return Piece(self.builder.optional(parts[0].node))
         assert kind == "expr", f"lark made a {kind} node in a terminal"
         self._no_anchor(parts[0], parts[0].starts or parts[0].ends)
-        low, high = bounds(self.scanned, children[1:])
+        low, high = self.scanned.bounds(children[1:])
         return Piece(self.builder.repeat(parts[0].node, low, high))
 
     def _choice(self, parts: list[Piece]) -> Piece:
@@ -207,9 +207,7 @@ class Terminals:
         return self.builder.seq(parts)
 
     def _known(self, tree: Any) -> Piece | None:
-        if not any(isinstance(child, str) or child.children for child in tree.children):
-            return None
-        if placeholder_in(tree):
+        if not is_bundled(tree):
             return None
         key = render(tree)
         known = KNOWN.get(key)
@@ -285,7 +283,7 @@ class Terminals:
         if "\n" in raw and "x" not in flags:
             raise self._error("a line end in a regular expression needs the flag x", token, 1 + raw.index("\n"))
         text = decoded.text
-        start, end = _anchors(text)
+        start, end = anchors(text)
         body = text[start : len(text) - end]
         if token is not None and not text:
             raise self._error("an empty regular expression", token)
@@ -295,8 +293,8 @@ class Terminals:
             if flags or "|" not in body:
                 return [node]
             nodes = []
-            for at, part in _top_level(body):
-                inner_start, inner_end = _anchors(part)
+            for at, part in top_level(body):
+                inner_start, inner_end = anchors(part)
                 if inner_start or inner_end:
                     raise self._error("an anchor inside a regular expression", token, 1 + start + at)
                 nodes.append(self._compile(part, flags, token, decoded, start + at))
@@ -360,64 +358,6 @@ class Terminals:
         if head is None and self.scanned.imports and not self._context:
             return self.report.meaning(where + message, None)
         return self.report.meaning(where + message, head and head.start, head and head.end)
-
-
-def placeholder_in(tree: Any) -> bool:
-    """Whether a tree holds something that the source itself wrote."""
-    stack = [tree]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            if placeholder_index(item) is not None:
-                return True
-        else:
-            stack += item.children
-    return False
-
-
-def bounds(scanned: Scanned, operator: list[Any]) -> tuple[int, int | None]:
-    """(low, high) of ``? * +`` or ``~ n`` or ``~ n..m``."""
-    if operator[0] != "~":
-        return {"?": (0, 1), "*": (0, None), "+": (1, None)}[str(operator[0])]
-    low, high = int(operator[1]), int(operator[-1])
-    if low < 0 or high < low or high > 2**31 - 1:
-        token = scanned.origin(operator[1].start_pos)
-        message = f"bad repetition ~{low}..{high}: expected 0 <= first <= second <= 2^31-1"
-        raise scanned.report.meaning(message, token and token.start, token and token.end)
-    return low, high
-
-
-def _anchors(text: str) -> tuple[int, int]:
-    """Lengths of an anchor at the start and at the end."""
-    start = 1 if text.startswith("^") else 2 if text.startswith("\\A") else 0
-    rest = text[start:]
-    backslashes = len(rest[:-1]) - len(rest[:-1].rstrip("\\"))
-    if rest.endswith("$") and backslashes % 2 == 0:
-        return start, 1
-    return start, 2 if rest.endswith("Z") and backslashes % 2 == 1 else 0
-
-
-def _top_level(pattern: str) -> Iterator[tuple[int, str]]:
-    """(offset, text) of the alternatives of a valid expression that are not in brackets."""
-    depth = begin = at = 0
-    while at < len(pattern):
-        char = pattern[at]
-        if char == "\\":
-            at += 1
-        elif char == "[":
-            at += 2 if pattern[at + 1 : at + 2] == "^" else 1
-            at += 1  # a first "]" is a member
-            while pattern[at] != "]":
-                at += 2 if pattern[at] == "\\" else 1
-        elif char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-        elif char == "|" and depth == 0:
-            yield begin, pattern[begin:at]
-            begin = at + 1
-        at += 1
-    yield begin, pattern[begin:]
 
 
 def _first_line(error: Exception) -> str:
