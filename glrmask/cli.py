@@ -179,7 +179,10 @@ def _generate(options: argparse.Namespace) -> int:
     from .vocab_files import load_vocab
 
     format_ = _read(options, options.schema or options.grammar, "jsonschema" if options.schema else options.format)
-    grammar = glrmask.Grammar.from_source(options.text, format=format_, **dict(options.option))
+    settings = dict(options.option)
+    if options.schema:
+        settings.setdefault("whitespace", "dumps")  # one document per line, and no tokens spent on layout
+    grammar = glrmask.Grammar.from_source(options.text, format=format_, **settings)
     loaded = load_vocab(options.vocab)
     started = time.perf_counter()
     constraint = grammar.compile(
