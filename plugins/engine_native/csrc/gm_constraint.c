@@ -40,20 +40,17 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
 {
     GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
-    GmConstraint *c = gm_mem_libc(NULL, NULL, 0, sizeof *c);
+    GmConstraint *c = gm_mem_object(&vocab->mem, sizeof *c);
     if (c == NULL) {
         (void)gm_fail(err, GM_NOMEM, "out of memory");
         return NULL;
     }
-    memset(c, 0, sizeof *c);
     atomic_init(&c->references, 1);
     c->vocab = vocab;
     gm_vocab_retain(vocab);
     GmCore *core = &c->core;
-    GmStatus status = gm_core_init(core, &vocab->trie, &vocab->shared, options->memory_bytes, err);
-    if (status == GM_OK) {
-        status = constraint_fill(c, &module, options, &core->arena, err);
-    }
+    gm_core_init(core, &vocab->trie, &vocab->shared, &vocab->mem, options->memory_bytes);
+    GmStatus status = constraint_fill(c, &module, options, &core->arena, err);
     if (status == GM_OK) {
         status = gm_core_build(core, &c->module, options->states, options->lexer_states, options->expansion, err);
     }
@@ -69,7 +66,7 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
         c->width = (uint64_t)c->end_tokens[c->n_end_tokens - 1] + 1;
     }
     c->n_words = (c->width + 31) / 32;
-    gm_maskcache_init(&c->masks, options->mask_cache_bytes, (uint32_t)c->n_words);
+    gm_maskcache_init(&c->masks, &vocab->mem, options->mask_cache_bytes, (uint32_t)c->n_words);
     return c;
 }
 
@@ -82,8 +79,9 @@ void gm_constraint_free(GmConstraint *c)
     }
     gm_maskcache_deinit(&c->masks);
     gm_core_deinit(&c->core);
-    gm_vocab_free(c->vocab);
-    (void)gm_mem_libc(NULL, c, sizeof *c, 0);
+    GmVocab *vocab = c->vocab;
+    gm_mem_object_free(&vocab->mem, c, sizeof *c);
+    gm_vocab_free(vocab);
 }
 
 uint64_t gm_constraint_width(const GmConstraint *c) { return c->width; }

@@ -2,20 +2,19 @@
 
 #include <string.h>
 
-GmStatus gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, size_t memory, GmError *err)
+void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMem *owner, size_t memory)
 {
-    (void)err;
     memset(core, 0, sizeof *core);
     core->trie = trie;
     core->shared = shared;
-    gm_mem_init(&core->mem, gm_mem_libc, NULL, memory, "memory_bytes");
+    gm_mem_init_like(&core->mem, owner, memory, "memory_bytes");
     gm_arena_init(&core->arena, &core->mem);
     gm_mutex_init(&core->lock);
+    atomic_init(&core->wanted, 0);
     gm_pool_init(&core->summaries, sizeof(GmSummary));
     gm_pool_init(&core->plans, sizeof(const GmPlan *));
     gm_map_init(&core->summary_map);
     gm_map_init(&core->plan_map);
-    return GM_OK;
 }
 
 GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
@@ -55,12 +54,19 @@ void gm_core_deinit(GmCore *core)
     gm_mutex_deinit(&core->lock);
 }
 
-void gm_core_lock(GmCore *core)
+void gm_core_lock_idle(GmCore *core)
 {
     gm_mutex_lock(&core->lock);
     core->rx.scratch.len = core->rx.search.len = 0;
     core->views.after.len = 0;
     core->work_len = 0;
+}
+
+void gm_core_lock(GmCore *core)
+{
+    (void)atomic_fetch_add_explicit(&core->wanted, 1, memory_order_relaxed);
+    gm_core_lock_idle(core);
+    (void)atomic_fetch_sub_explicit(&core->wanted, 1, memory_order_relaxed);
 }
 
 void gm_core_unlock(GmCore *core) { gm_mutex_unlock(&core->lock); }

@@ -45,6 +45,7 @@ typedef struct GmCore {
     GmMem mem;
     GmArena arena;
     GmMutex lock;
+    atomic_uint wanted; /* foreground calls that wait for the lock */
     const GmTrie *trie;
     GmShared *shared;
     GmRegex rx;
@@ -60,14 +61,17 @@ typedef struct GmCore {
     GM_VEC(GmPlanStep) steps;
 } GmCore;
 
-/* Always safe to deinit after init, whatever it returned. The trie and the module are borrowed. */
-GmStatus gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, size_t memory, GmError *err);
+/* The trie and the module are borrowed; `owner` lends its allocator. */
+void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMem *owner, size_t memory);
 GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err);
 void gm_core_deinit(GmCore *core);
 /* Take the lock and leave no trace of a computation that was cut short. */
 void gm_core_lock(GmCore *core);
 void gm_core_unlock(GmCore *core);
+/* The same for the background worker, which gives way: it stops when gm_core_is_wanted. */
+void gm_core_lock_idle(GmCore *core);
+static inline bool gm_core_is_wanted(GmCore *core) { return atomic_load_explicit(&core->wanted, memory_order_relaxed) > 0; }
 
 /* Locked. */
 GmStatus gm_summary_make(GmCore *core, uint32_t base, uint32_t state, uint32_t *out, GmError *err);

@@ -4,11 +4,11 @@
 
 enum { LIST_MAX = 256 }; /* ids; setting them costs less than copying 16 KB */
 
-void gm_maskcache_init(GmMaskCache *cache, size_t budget, uint32_t n_words)
+void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, uint32_t n_words)
 {
     memset(cache, 0, sizeof *cache);
     gm_mutex_init(&cache->lock);
-    gm_mem_init(&cache->mem, gm_mem_libc, NULL, budget, "mask_cache_bytes");
+    gm_mem_init_like(&cache->mem, owner, budget, "mask_cache_bytes");
     cache->budget = budget / 2;
     cache->n_words = n_words;
 }

@@ -38,7 +38,7 @@ typedef struct GmMaskCache {
     uint64_t once[GM_MASK_ONCE]; /* keys that came once, the newest of each place */
 } GmMaskCache;
 
-void gm_maskcache_init(GmMaskCache *cache, size_t budget, uint32_t n_words);
+void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, uint32_t n_words);
 void gm_maskcache_deinit(GmMaskCache *cache);
 /* Copy the mask of a key into words (n_words, overwritten); false when there is none. */
 bool gm_maskcache_get(GmMaskCache *cache, Hash128 key, uint32_t *words);

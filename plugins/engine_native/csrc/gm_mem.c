@@ -23,6 +23,22 @@ void gm_mem_init(GmMem *mem, GmResizeFn resize, void *context, size_t limit, con
     mem->limit_name = limit_name;
 }
 
+void gm_mem_init_like(GmMem *mem, const GmMem *other, size_t limit, const char *limit_name)
+{
+    gm_mem_init(mem, other->resize, other->context, limit, limit_name);
+}
+
+void *gm_mem_object(const GmMem *mem, size_t size)
+{
+    void *p = mem->resize(mem->context, NULL, 0, size);
+    if (p != NULL) {
+        memset(p, 0, size);
+    }
+    return p;
+}
+
+void gm_mem_object_free(const GmMem *mem, void *p, size_t size) { (void)mem->resize(mem->context, p, size, 0); }
+
 GmStatus gm_mem_resize(GmMem *mem, void **p, size_t old, size_t size, GmError *err)
 {
     if (size > old && size - old > mem->limit - mem->used) {

@@ -29,6 +29,11 @@ typedef struct GmMem {
 /* The C library's realloc and free. */
 void *gm_mem_libc(void *context, void *p, size_t old, size_t size);
 void gm_mem_init(GmMem *mem, GmResizeFn resize, void *context, size_t limit, const char *limit_name);
+/* A fresh account with the allocator of another one. */
+void gm_mem_init_like(GmMem *mem, const GmMem *other, size_t limit, const char *limit_name);
+/* One object outside of any account: calloc and free by the allocator of `mem`. */
+void *gm_mem_object(const GmMem *mem, size_t size);
+void gm_mem_object_free(const GmMem *mem, void *p, size_t size);
 /* Grow or shrink *p; on failure *p is unchanged. */
 GmStatus gm_mem_resize(GmMem *mem, void **p, size_t old, size_t size, GmError *err);
 void gm_mem_free(GmMem *mem, void *p, size_t size);

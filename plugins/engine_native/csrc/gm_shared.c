@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-void gm_shared_init(GmShared *shared, size_t budget)
+void gm_shared_init(GmShared *shared, const GmMem *owner, size_t budget)
 {
     memset(shared, 0, sizeof *shared);
     gm_mutex_init(&shared->lock);
-    gm_mem_init(&shared->mem, gm_mem_libc, NULL, budget, "memory_bytes");
+    gm_mem_init_like(&shared->mem, owner, budget, "memory_bytes");
     gm_arena_init(&shared->arena, &shared->mem);
     gm_pool_init(&shared->steps, sizeof(GmSharedStep));
     gm_pool_init(&shared->step_keys, sizeof(Hash128));

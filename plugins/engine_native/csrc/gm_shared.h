@@ -41,7 +41,7 @@ typedef struct GmShared {
     GmPool dense;            /* const uint32_t * */
 } GmShared;
 
-void gm_shared_init(GmShared *shared, size_t budget);
+void gm_shared_init(GmShared *shared, const GmMem *owner, size_t budget);
 void gm_shared_deinit(GmShared *shared);
 /* NULL when nobody has kept it. */
 const GmSharedStep *gm_shared_find(GmShared *shared, Hash128 key);

@@ -43,15 +43,14 @@ static GmStatus state_init(GmState *s, uint32_t max_rollback, GmError *err)
 
 static GmState *state_alloc(GmConstraint *c, uint32_t max_rollback, GmError *err)
 {
-    GmState *s = gm_mem_libc(NULL, NULL, 0, sizeof *s);
+    GmState *s = gm_mem_object(&c->core.mem, sizeof *s);
     if (s == NULL) {
         (void)gm_fail(err, GM_NOMEM, "out of memory");
         return NULL;
     }
-    memset(s, 0, sizeof *s);
     s->c = c;
     gm_constraint_retain(c);
-    gm_mem_init(&s->mem, gm_mem_libc, NULL, c->core.mem.limit, "memory_bytes");
+    gm_mem_init_like(&s->mem, &c->core.mem, c->core.mem.limit, "memory_bytes");
     atomic_flag_clear(&s->busy);
     if (state_init(s, max_rollback, err) != GM_OK) {
         gm_state_free(s);
@@ -99,8 +98,9 @@ void gm_state_free(GmState *s)
     GM_VEC_FREE(&s->mem, s->roots);
     GM_VEC_FREE(&s->mem, s->walk);
     gm_index_deinit(&s->walk_index, &s->mem);
-    gm_constraint_free(s->c);
-    (void)gm_mem_libc(NULL, s, sizeof *s, 0);
+    GmConstraint *c = s->c;
+    gm_mem_object_free(&c->core.mem, s, sizeof *s);
+    gm_constraint_free(c);
 }
 
 static bool enter(GmState *s, GmError *err)

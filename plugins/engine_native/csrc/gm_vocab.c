@@ -61,15 +61,22 @@ static GmStatus vocab_fill(GmVocab *vocab, const uint32_t *ids, const int64_t *o
 GmVocab *gm_vocab_new(const uint32_t *ids, const int64_t *off, const uint8_t *blob, uint32_t n,
                       uint32_t max_token_bytes, GmError *err)
 {
-    GmVocab *vocab = gm_mem_libc(NULL, NULL, 0, sizeof *vocab);
+    return gm_vocab_new_with(gm_mem_libc, NULL, ids, off, blob, n, max_token_bytes, err);
+}
+
+GmVocab *gm_vocab_new_with(GmResizeFn resize, void *context, const uint32_t *ids, const int64_t *off, const uint8_t *blob,
+                           uint32_t n, uint32_t max_token_bytes, GmError *err)
+{
+    GmMem mem;
+    gm_mem_init(&mem, resize, context, SIZE_MAX / 4, "memory_bytes");
+    GmVocab *vocab = gm_mem_object(&mem, sizeof *vocab);
     if (vocab == NULL) {
         (void)gm_fail(err, GM_NOMEM, "out of memory");
         return NULL;
     }
-    memset(vocab, 0, sizeof *vocab);
     atomic_init(&vocab->references, 1);
-    gm_mem_init(&vocab->mem, gm_mem_libc, NULL, SIZE_MAX / 4, "memory_bytes");
-    gm_shared_init(&vocab->shared, VOCAB_SHARED_BYTES);
+    vocab->mem = mem;
+    gm_shared_init(&vocab->shared, &vocab->mem, VOCAB_SHARED_BYTES);
     if (vocab_fill(vocab, ids, off, blob, n, max_token_bytes, err) != GM_OK) {
         gm_vocab_free(vocab);
         return NULL;
@@ -90,7 +97,8 @@ void gm_vocab_free(GmVocab *vocab)
     gm_mem_free(&vocab->mem, vocab->off, (vocab->n + 1u) * sizeof(uint64_t));
     gm_mem_free(&vocab->mem, vocab->blob, vocab->n_blob);
     gm_mem_free(&vocab->mem, vocab->index, vocab->n_index * sizeof(uint32_t));
-    (void)gm_mem_libc(NULL, vocab, sizeof *vocab, 0);
+    const GmMem mem = vocab->mem;
+    gm_mem_object_free(&mem, vocab, sizeof *vocab);
 }
 
 uint64_t gm_vocab_bytes(const GmVocab *vocab) { return vocab->mem.used; }

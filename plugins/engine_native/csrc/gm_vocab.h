@@ -24,6 +24,10 @@ struct GmVocab {
     uint32_t n_index;
 };
 
+/* gm_vocab_new with another allocator, which constraints on the vocabulary and their states use too. It must
+ * be safe to call from several threads if they are. */
+GmVocab *gm_vocab_new_with(GmResizeFn resize, void *context, const uint32_t *ids, const int64_t *off, const uint8_t *blob,
+                           uint32_t n, uint32_t max_token_bytes, GmError *err);
 void gm_vocab_retain(GmVocab *vocab);
 /* Is the id known? Its bytes (perhaps none) if so. */
 bool gm_vocab_find(const GmVocab *vocab, uint32_t id, const uint8_t **bytes, uint64_t *n);
