@@ -51,6 +51,10 @@ _EACH[[ir.LITERALS, ir.CHARS, ir.ANY_ORDER]] = 2
 _FIXED[ir.SEPARATED] = 2
 _FIXED[ir.ANY_ORDER] = 4
 
+# Ops whose numbers in the args pool are all nodes.
+_LISTS = np.zeros(OPS, bool)
+_LISTS[[ir.LEX_SEQ, ir.LEX_CHOICE, ir.SEQ, ir.CHOICE, ir.SEPARATED]] = True
+
 
 def column_kinds(rows: Ints) -> npt.NDArray[np.int8]:
     """For int32[n, 4] rows, what a, b and c of each refer to: int8[n, 3]."""
@@ -77,17 +81,14 @@ def spread(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
 def pooled_kinds(rows: Ints, args: Ints) -> npt.NDArray[np.int8]:
     """What each number of the args pool refers to: int8[len(args)]. The ranges of ``rows`` must be in bounds."""
     kinds = np.zeros(len(args), np.int8)
-    ops, starts, lengths = rows[:, 0], rows[:, 1].astype(np.int64), args_lengths(rows)
-
-    def ranges(*which: int) -> npt.NDArray[np.int64]:
-        chosen = np.isin(ops, which)
-        return spread(starts[chosen], lengths[chosen])
-
-    kinds[ranges(ir.LEX_SEQ, ir.LEX_CHOICE, ir.SEQ, ir.CHOICE, ir.SEPARATED)] = NODE
-    kinds[ranges(ir.LITERALS)[0::2]] = BLOB
-    for at, length in zip(starts[ops == ir.ANY_ORDER].tolist(), lengths[ops == ir.ANY_ORDER].tolist(), strict=True):
+    ops = rows[:, 0]
+    listed = rows[_LISTS[ops]]
+    kinds[spread(listed[:, 1].astype(np.int64), args_lengths(listed))] = NODE
+    texts = rows[ops == ir.LITERALS]
+    kinds[spread(texts[:, 1].astype(np.int64), args_lengths(texts))[0::2]] = BLOB
+    for _, at, count, _ in rows[ops == ir.ANY_ORDER].tolist():
         kinds[at : at + 2] = NODE
-        kinds[at + 4 : at + length : 2] = NODE
-    for at in starts[ops == ir.AUTOMATON].tolist():
+        kinds[at + 4 : at + 4 + 2 * count : 2] = NODE
+    for at in rows[ops == ir.AUTOMATON, 1].tolist():
         kinds[at + 4 : at + 3 + 3 * int(args[at + 2]) : 3] = NODE
     return kinds
