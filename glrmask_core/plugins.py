@@ -316,7 +316,7 @@ class PluginManager:
                 caller = manager.subset_hook_caller(hook, remove_plugins=others)
                 answer = [part for parts in caller() for part in parts]
                 if answer:
-                    self._say(plugin, f"{hook} -> {', '.join(str(part.name) for part in answer)}")
+                    self._say(plugin, f"{hook} -> {', '.join(str(getattr(part, 'name', part)) for part in answer)}")
                 answers.append(answer)
         except BaseException:
             manager.unregister(loaded)

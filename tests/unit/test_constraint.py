@@ -31,9 +31,7 @@ def trace(constraint: Constraint, data: bytes) -> list[tuple[list[int], str]]:
 @pytest.fixture
 def sample(grammar: Any, letters: Vocab, engine: str) -> Constraint:
     bound = grammar("a b* @T c | xy z", warn=True).bind("T", letters.tokens([3, 5]))
-    made: Constraint = bound.compile(
-        letters, end_tokens=[EOS, 40], engine=engine, optimization=Optimization.FAST_BUILD
-    )
+    made: Constraint = bound.compile(letters, end_tokens=[EOS, 40], engine=engine, optimization=Optimization.FAST_BUILD)
     return made
 
 
@@ -78,7 +76,9 @@ def test_read_only_properties(sample: Constraint, letters: Vocab, engine: str) -
 # -- saving and loading ---------------------------------------------------------------------------------------
 
 
-def test_save_is_deterministic_and_survives_loading(sample: Constraint, grammar: Any, letters: Vocab, engine: str) -> None:
+def test_save_is_deterministic_and_survives_loading(
+    sample: Constraint, grammar: Any, letters: Vocab, engine: str
+) -> None:
     again = grammar("a b* @T c | xy z", warn=True).bind("T", letters.tokens([5, 3]))
     twin = again.compile(letters, end_tokens=[40, EOS], engine=engine, optimization=Optimization.FAST_BUILD)
     assert sample.save() == twin.save() == Constraint.load(sample.save()).save()

@@ -188,7 +188,8 @@ def test_open_slots_of_a_child_propagate(grammar: Any, letters: Vocab, engine: s
         bound.compile(letters, engine=engine)
     assert {"P.T": "token"} == bound.compile_unlinked(letters).unbound_slots()
     expected = masks(
-        grammar("a $P").bind("P", grammar("b @T").bind("T", letters.token(20))).compile(letters, engine=engine), [0, 1, 20]
+        grammar("a $P").bind("P", grammar("b @T").bind("T", letters.token(20))).compile(letters, engine=engine),
+        [0, 1, 20],
     )
     for name in ("P.T", "P::T"):
         late = bound.bind(name, letters.token(20))

@@ -165,7 +165,9 @@ def test_fields_that_lie(field: int, change: Any) -> None:
         decode(data)
 
 
-@pytest.mark.parametrize("data", [b"", b"\xc1", b"\x90", b"\x01", msgpack.packb({}), b"\xdd\xff\xff\xff\xff", b"\x91" * 5000])
+@pytest.mark.parametrize(
+    "data", [b"", b"\xc1", b"\x90", b"\x01", msgpack.packb({}), b"\xdd\xff\xff\xff\xff", b"\x91" * 5000]
+)
 def test_other_bytes(data: bytes) -> None:
     with pytest.raises(ArtifactError):
         decode(data)

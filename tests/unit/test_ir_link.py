@@ -122,9 +122,14 @@ def test_slots_left_open_stay_in_declaration_order() -> None:
     parent = b.build(b.seq([b.extern_token("A"), b.extern_grammar("P"), b.extern_grammar("Q"), b.extern_token("Z")]))
     child = rich(True)
     linked = inline(parent, {"P": child, "Q": child}, {})
-    assert [("A", "token"), ("P.G", "grammar"), ("P.T", "token"), ("Q.G", "grammar"), ("Q.T", "token"), ("Z", "token")] == list(
-        linked.slots.items()
-    )
+    assert [
+        ("A", "token"),
+        ("P.G", "grammar"),
+        ("P.T", "token"),
+        ("Q.G", "grammar"),
+        ("Q.T", "token"),
+        ("Z", "token"),
+    ] == list(linked.slots.items())
     check(linked)
     full = inline(linked, {"P.G": rich(False), "Q.G": Builder().build(0)}, {"A": [1], "P.T": [2], "Q.T": [3], "Z": [4]})
     check(full)

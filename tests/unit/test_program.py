@@ -116,7 +116,10 @@ def test_a_field_given_twice() -> None:
 FIELDS = ["stack_symbol_count", "terminals", "completion"]
 TEMPLATE = [f"terminals.0.{n}" for n in ("pop", "read", "push", "pop_to_read", "pop_to_push", "read_to_push")]
 STATE = ["terminals.0.pop.start", "terminals.0.pop.states", "terminals.0.push.states.0.accepting"]
-EDGE = ["terminals.0.push.states.0.transitions", *(f"terminals.0.push.states.0.transitions.0.{n}" for n in ("label", "target"))]
+EDGE = [
+    "terminals.0.push.states.0.transitions",
+    *(f"terminals.0.push.states.0.transitions.0.{n}" for n in ("label", "target")),
+]
 
 
 @pytest.mark.parametrize("path", [*FIELDS, *TEMPLATE, *STATE, *EDGE])
@@ -129,8 +132,15 @@ def test_every_field_is_required_and_typed(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["extra", "terminals.0.extra", "terminals.0.pop.extra", "terminals.0.pop.states.0.extra",
-             "terminals.0.push.states.0.transitions.0.extra", "terminals.0.push.states.0.transitions.0.label.Other"]
+    "path",
+    [
+        "extra",
+        "terminals.0.extra",
+        "terminals.0.pop.extra",
+        "terminals.0.pop.states.0.extra",
+        "terminals.0.push.states.0.transitions.0.extra",
+        "terminals.0.push.states.0.transitions.0.label.Other",
+    ],
 )
 def test_unknown_fields(path: str) -> None:
     with pytest.raises(ValueError, match="unknown field"):
@@ -235,7 +245,9 @@ def test_pattern_count_and_empty_literals() -> None:
         program.compile(VOCAB, [b"(", b"", b" "], engine="null")
 
 
-@pytest.mark.parametrize(("pattern", "message"), [("a*", "matches the empty text"), ("(", ""), ("", "empty text"), ("^a", "")])
+@pytest.mark.parametrize(
+    ("pattern", "message"), [("a*", "matches the empty text"), ("(", ""), ("", "empty text"), ("^a", "")]
+)
 def test_bad_regular_expressions(pattern: str, message: str) -> None:
     with pytest.raises(ValueError, match=rf"terminal_patterns\[2\].*{message}"):
         ParserProgram(definition()).compile(VOCAB, [b"(", b")", pattern], engine="null")

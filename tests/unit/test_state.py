@@ -150,8 +150,13 @@ def test_commit_after_termination(start: Any) -> None:
     state = start("a", end_tokens=[EOS])
     state.commit_token(0)
     state.commit_token(EOS)
-    for call in (lambda: state.commit_token(0), lambda: state.commit_token(EOS), lambda: state.commit_token(99),
-                 lambda: state.commit_bytes(b"a"), lambda: state.commit_bytes(b"")):
+    for call in (
+        lambda: state.commit_token(0),
+        lambda: state.commit_token(EOS),
+        lambda: state.commit_token(99),
+        lambda: state.commit_bytes(b"a"),
+        lambda: state.commit_bytes(b""),
+    ):
         with pytest.raises(ValueError, match="already terminated"):
             call()
     assert (True, False, True) == flags(state)

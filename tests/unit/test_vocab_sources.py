@@ -123,13 +123,19 @@ def test_byte_level_pieces_and_added_tokens() -> None:
 
 
 def test_byte_level_by_pre_tokenizer_alone() -> None:
-    tokenizer = FakeTokenizer(model={"vocab": {"\u0120a": 0}}, pre_tokenizer={"type": "Sequence", "pretokenizers": [BYTE_LEVEL]})
+    tokenizer = FakeTokenizer(
+        model={"vocab": {"\u0120a": 0}}, pre_tokenizer={"type": "Sequence", "pretokenizers": [BYTE_LEVEL]}
+    )
     assert {0: b" a"} == mapping(Vocab.from_tokenizers(tokenizer))
 
 
 def test_sentencepiece_like_pieces_keep_their_space() -> None:
     tokenizer = FakeTokenizer(
-        model={"type": "BPE", "vocab": {"<unk>": 0, "\u2581yes": 1, "yes": 2, "<0x0A>": 3, "\u2581": 4}, "unk_token": "<unk>"},
+        model={
+            "type": "BPE",
+            "vocab": {"<unk>": 0, "\u2581yes": 1, "yes": 2, "<0x0A>": 3, "\u2581": 4},
+            "unk_token": "<unk>",
+        },
         decoder=LLAMA,
     )
     assert {0: b"", 1: b" yes", 2: b"yes", 3: b"\n", 4: b" "} == mapping(Vocab.from_tokenizers(tokenizer))
@@ -184,7 +190,9 @@ def test_tokenizers_package() -> None:
 def test_tokenizers_package_byte_fallback() -> None:
     tokenizers = pytest.importorskip("tokenizers")
     vocabulary = {"<unk>": 0, "\u2581a": 1, "<0xC3>": 2, "<0xA9>": 3}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>", byte_fallback=True))
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>", byte_fallback=True)
+    )
     decoders = tokenizers.decoders
     tokenizer.decoder = decoders.Sequence(
         [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
@@ -208,7 +216,10 @@ def test_transformers_slow_byte_level() -> None:
         byte_decoder={"a": 97},
         get_vocab=lambda: {"\u0120a": 0, "<s>": 1},
         all_special_ids=[1],
-        added_tokens_decoder={1: SimpleNamespace(content="<s>", special=True), 2: SimpleNamespace(content="<t>", special=False)},
+        added_tokens_decoder={
+            1: SimpleNamespace(content="<s>", special=True),
+            2: SimpleNamespace(content="<t>", special=False),
+        },
     )
     assert {0: b" a", 1: b"", 2: b"<t>"} == mapping(Vocab.from_transformers(tokenizer))
 
