@@ -141,11 +141,11 @@ def test_a_broken_plugin_is_named_and_the_rest_work(site: Any, manager: Any, cod
 
 def test_a_failed_plugin_is_remembered_in_the_error(site: Any, manager: Any) -> None:
     site("glrmask-frontend-lark", "acme_lark", "raise RuntimeError('boom')", version="9.1")
-    with pytest.raises(UnknownFormatError, match="glrmask-frontend-lark 9.1 is installed but not used: .*boom"):
+    with pytest.raises(UnknownFormatError, match=r"glrmask-frontend-lark 9.1 is installed but not used: .*boom"):
         manager().frontend("lark")
     site("glrmask-engine-native", "acme_native", "raise RuntimeError('bang')", version="9.2")
     for name in (None, "native"):
-        with pytest.raises(PluginError, match="glrmask-engine-native 9.2 is installed but not used: .*bang"):
+        with pytest.raises(PluginError, match=r"glrmask-engine-native 9.2 is installed but not used: .*bang"):
             manager().engine(name=name)
 
 
@@ -164,10 +164,10 @@ def test_two_plugins_for_one_name(site: Any, manager: Any) -> None:
     site("acme-one", "acme_one", FRONTEND.format("gbnf") + ENGINE.format('"fast", 5'))
     site("acme-two", "acme_two", FRONTEND.format("GB-NF") + ENGINE.format('"fast", 7'), version="2.0")
     found = manager()
-    with pytest.raises(PluginError, match="acme-one 1.0 and by acme-two 2.0.*GLRMASK_DISABLE_PLUGINS"):
+    with pytest.raises(PluginError, match=r"acme-one 1.0 and by acme-two 2.0.*GLRMASK_DISABLE_PLUGINS"):
         found.frontend("gbnf")
     for name in (None, "fast"):
-        with pytest.raises(PluginError, match="acme-one 1.0 and by acme-two 2.0"):
+        with pytest.raises(PluginError, match=r"acme-one 1.0 and by acme-two 2.0"):
             found.engine(name=name)
     assert ["", True] == [found.plugins()[0].error, "provided by" in found.plugins()[1].error]
     assert "gbnf" == manager(GLRMASK_DISABLE_PLUGINS="acme-two").frontend("gbnf").name
@@ -219,7 +219,7 @@ def test_unknown_formats_list_what_is_installed(site: Any, manager: Any) -> None
 
 def test_the_native_engine_is_named(manager: Any) -> None:
     for name in (None, "native"):
-        with pytest.raises(PluginError, match='installed: none\\). Install "glrmask-engine-native"'):
+        with pytest.raises(PluginError, match=r'installed: none\). Install "glrmask-engine-native"'):
             manager().engine(name=name)
 
 
@@ -243,9 +243,9 @@ def test_the_highest_priority_that_fits_wins(site: Any, manager: Any) -> None:
     assert "tables" == found.engine(Optimization.AUTO, ParserBackend.LR_TABLE).name
     assert "programs" == found.engine(programs=True).name
     assert "oracle" == found.engine(name="oracle").name
-    with pytest.raises(PluginError, match='engine "static" cannot do Optimization.AUTO'):
+    with pytest.raises(PluginError, match=r'engine "static" cannot do Optimization.AUTO'):
         found.engine(Optimization.AUTO, name="static")
-    with pytest.raises(PluginError, match='engine "low" cannot do ParserBackend.LR_TABLE'):
+    with pytest.raises(PluginError, match=r'engine "low" cannot do ParserBackend.LR_TABLE'):
         found.engine(parser_backend=ParserBackend.LR_TABLE, name="low")
     with pytest.raises(PluginError, match='engine "low" cannot do parser programs'):
         found.engine(programs=True, name="low")
@@ -255,13 +255,13 @@ def test_the_highest_priority_that_fits_wins(site: Any, manager: Any) -> None:
 
 def test_engines_of_negative_priority_are_taken_by_name_only(site: Any, manager: Any) -> None:
     site("acme-oracle", "acme_oracle", ENGINE.format('"oracle", -1'))
-    with pytest.raises(PluginError, match="oracle \\(by name only\\)\\). Install"):
+    with pytest.raises(PluginError, match=r"oracle \(by name only\)\). Install"):
         manager().engine()
 
 
 def test_lr_tables_have_no_engine(site: Any, manager: Any) -> None:
     site("acme-one", "acme_one", ENGINE.format('"native", 10'))
-    with pytest.raises(ValueError, match="LR_TABLE.*Use ParserBackend.TEMPLATE_DFA"):
+    with pytest.raises(ValueError, match=r"LR_TABLE.*Use ParserBackend.TEMPLATE_DFA"):
         manager().engine(parser_backend=ParserBackend.LR_TABLE)
 
 

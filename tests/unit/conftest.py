@@ -1,8 +1,9 @@
 """A front-end for tests of the core, which must not need an installed one, and the engines that are there.
 
-The engine "null" does nothing. The format "mini" is alternatives of words separated by ``|``. A word is a literal terminal; ``word*`` any number
-of them; ``%hex`` a terminal of raw bytes; ``$NAME`` a grammar slot; ``@NAME`` a token slot; ``#id`` an exact
-token; ``!`` a syntax error; ``~text`` a part that is "left out". Option ``warn`` adds a warning.
+The engine "null" does nothing. The format "mini" is alternatives of words separated by ``|``. A word is a
+literal terminal; ``word*`` any number of them; ``%hex`` a terminal of raw bytes; ``$NAME`` a grammar slot;
+``@NAME`` a token slot; ``#id`` an exact token; ``!`` a syntax error; ``~text`` a part that is "left out". Option
+``warn`` adds a warning.
 """
 
 from __future__ import annotations

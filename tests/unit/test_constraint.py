@@ -126,7 +126,7 @@ def test_external_vocabulary(sample: Constraint, letters: Vocab) -> None:
     loaded = Constraint.load(data, vocab=letters)
     assert loaded.vocab is letters and trace(sample, b"abbc") == trace(loaded, b"abbc")
     assert data == loaded.save_with_external_vocab()
-    with pytest.raises(ValueError, match="vocab=..."):
+    with pytest.raises(ValueError, match=r"vocab=..."):
         Constraint.load(data)
     permuted = {i: letters.bytes_of(i) for i in letters.domain}
     permuted[0], permuted[1] = permuted[1], permuted[0]

@@ -184,7 +184,7 @@ def test_the_childs_source_is_not_checked_before_compile(grammar: Any, letters: 
 def test_open_slots_of_a_child_propagate(grammar: Any, letters: Vocab, engine: str) -> None:
     bound = grammar("a $P").bind("P", grammar("b @T"))
     assert {"P.T": "token"} == bound.slots()
-    with pytest.raises(glrmask.BindError, match='"P.T" \\(token\\)'):
+    with pytest.raises(glrmask.BindError, match=r'"P.T" \(token\)'):
         bound.compile(letters, engine=engine)
     assert {"P.T": "token"} == bound.compile_unlinked(letters).unbound_slots()
     expected = masks(
@@ -195,9 +195,9 @@ def test_open_slots_of_a_child_propagate(grammar: Any, letters: Vocab, engine: s
         late = bound.bind(name, letters.token(20))
         assert {} == late.slots()
         assert expected == masks(late.compile(letters, engine=engine), [0, 1, 20])
-    with pytest.raises(glrmask.BindError, match='slot "P.T" is bound already'):
+    with pytest.raises(glrmask.BindError, match=r'slot "P.T" is bound already'):
         bound.bind("P.T", letters.token(20)).bind("P.T", letters.token(20))
-    with pytest.raises(glrmask.BindError, match='no slot "P.X"'):
+    with pytest.raises(glrmask.BindError, match=r'no slot "P.X"'):
         bound.bind("P.X", letters.token(20))
 
 
@@ -208,7 +208,7 @@ def test_vocabulary_mismatch_shows_at_compile(grammar: Any, letters: Vocab, engi
         with pytest.raises(glrmask.BindError, match='slot "T"'):
             call()
     nested = grammar("$P").bind("P", bound)
-    with pytest.raises(ValueError, match='slot "P.T"'):
+    with pytest.raises(ValueError, match=r'slot "P.T"'):
         nested.compile(letters, engine=engine)
     bound.compile(Vocab.from_dict({b"a": 0}), engine=engine)
 

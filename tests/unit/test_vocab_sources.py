@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -260,7 +260,7 @@ def test_tiktoken_package() -> None:
 
 class FakePieces:
     pieces = ("<unk>", "<s>", "\u2581a", "<0x0A>", "<0x41>", "<unused>")
-    expected = {0: b"", 1: b"", 2: b" a", 3: b"\n", 4: b"<0x41>", 5: b""}
+    expected: ClassVar[dict[int, bytes]] = {0: b"", 1: b"", 2: b" a", 3: b"\n", 4: b"<0x41>", 5: b""}
 
     def get_piece_size(self) -> int:
         return len(self.pieces)
