@@ -20,16 +20,21 @@ class Combinators(Readers):
         shape_of = algebra.tracked if track else algebra.shape
         first = "properties" in schema
         out = self.anything if first else base
+        has_base = not first
         for key in order:
             reader = _READERS.get(key)
             if reader is not None:
                 self._here = expr, key
+                if key in ("anyOf", "oneOf"):
+                    out = self._alternatives(schema, key, expr, shape_of, out, None if has_base else base)
+                    continue
                 made = reader(self, schema, key, expr, shape_of)
                 self._here = expr, key
                 out = algebra.meet(out, made)
             elif key == "properties":
                 self._here = expr, "allOf"
                 out = algebra.meet(out, base)
+                has_base = True
         return out
 
     def _all_of(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
@@ -42,27 +47,30 @@ class Combinators(Readers):
             out = self._algebra.meet(out, shape_of(part))
         return out
 
-    def _any_of(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
+    def _alternatives(
+        self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape], so_far: Shape,
+        base: Shape | None,
+    ) -> Shape:  # fmt: skip
+        """``anyOf`` or ``oneOf``, intersected with what is known: alternatives are told apart more easily so."""
         algebra, parts = self._algebra, self._schemas(schema[key], key, expr)
         if not parts:
             raise self._fault(expr, key, "at least one schema", schema[key])
         plain = [algebra.shape(part) for part in parts]
-        if shape_of != algebra.tracked:
+        kept = [shape_of(part) for part in parts]
+        self._here = expr, key
+        if key == "anyOf" and shape_of != algebra.tracked:
             out = plain[0]
             for other in plain[1:]:
                 out = algebra.union(out, other)
-            return out
-        return algebra.at_least_one(plain, [shape_of(part) for part in parts])
-
-    def _one_of(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
-        algebra, parts = self._algebra, self._schemas(schema[key], key, expr)
-        if not parts:
-            raise self._fault(expr, key, "at least one schema", schema[key])
-        kept = [shape_of(part) for part in parts]
+            return algebra.meet(so_far, out)
+        kept = [algebra.meet(so_far, shape) for shape in kept]
+        if base is not None:  # the order of keys is that of the text, so what comes later is intersected later
+            kept = [algebra.meet(shape, base) for shape in kept]
         if len(parts) == 1:
             return kept[0]
-        self._here = expr, key
-        return algebra.exactly_one([algebra.shape(part) for part in parts], kept)
+        if key == "anyOf":
+            return algebra.at_least_one(plain, kept)
+        return algebra.exactly_one(plain, kept)
 
     def _not(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
         part = self._sub(schema, key, expr)
@@ -169,8 +177,8 @@ def _late(shape: Shape) -> Shape:
 _READERS: dict[str, Callable[..., Shape]] = {
     "allOf": Combinators._all_of,
     "extends": Combinators._all_of,
-    "anyOf": Combinators._any_of,
-    "oneOf": Combinators._one_of,
+    "anyOf": Combinators._nothing,  # see _alternatives
+    "oneOf": Combinators._nothing,
     "not": Combinators._not,
     "if": Combinators._if,
     "then": Combinators._nothing,

@@ -180,6 +180,36 @@ def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_stat
     return _trim(edges, accepting)
 
 
+def remainder_machine(test: Remainder, fraction: bool, most_states: int) -> Machine | None:
+    """The same for one remainder: quicker where the divisor is an integer."""
+    if test.places:
+        return build_machine([test], fraction, most_states)
+    modulus = test.modulus
+    # 0: start, 1: "0", 2 + r: digits with remainder r; then (with fractions) point and digits after it
+    edges: list[dict[int, list[int]]] = [{} for _ in range(2 + modulus)]
+    edges[0] = {1: [48]}
+    for digit in range(1, 10):
+        edges[0].setdefault(2 + digit % modulus, []).append(48 + digit)
+    for left in range(modulus):
+        out = edges[2 + left]
+        at = 10 * left
+        for digit in range(10):
+            out.setdefault(2 + (at + digit) % modulus, []).append(48 + digit)
+    accepting = {1, 2} if test.wanted else set(range(3, 2 + modulus))
+    if fraction:
+        zero, rest, zeros, digits = range(2 + modulus, 6 + modulus)
+        # zero: point after a multiple; rest: point after another number; zeros, digits: after these
+        edges += [{zeros: [48]}, {digits: list(range(48, 58))}, {zeros: [48]}, {digits: list(range(48, 58))}]
+        if not test.wanted:
+            edges[zero][digits] = edges[zeros][digits] = list(range(49, 58))
+        for state in range(1, 2 + modulus):
+            edges[state][zero if state < 3 else rest] = [46]
+        accepting |= {zeros} if test.wanted else {digits}
+        if test.wanted:
+            edges[rest] = {}
+    return _trim(edges, accepting)
+
+
 def _trim(edges: list[dict[int, list[int]]], accepting: set[int]) -> Machine | None:
     """Only the states from which an accepting one can be reached."""
     sources: dict[int, list[int]] = {}

@@ -164,6 +164,69 @@ class Fragment:
         return None
 
 
+class FragmentMaker:
+    """Makes a fragment step by step, with the methods of a builder and none of its cost."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[int, Any]] = [(int(Op.NOTHING), None), (int(Op.LITERAL), b"")]
+
+    def _add(self, op: int, data: Any) -> int:
+        self._steps.append((op, data))
+        return len(self._steps) - 1
+
+    def nothing(self) -> int:
+        """The empty language."""
+        return 0
+
+    def empty(self) -> int:
+        """The empty text."""
+        return 1
+
+    def literal(self, data: bytes) -> int:
+        """Exactly these bytes."""
+        return self._add(Op.LITERAL, data)
+
+    def literals(self, texts: list[bytes]) -> int:
+        """Any of these byte strings."""
+        return self._add(Op.LITERALS, tuple(texts)) if texts else 0
+
+    def bytes_class(self, members: bytes) -> int:
+        """One byte."""
+        return self._add(Op.BYTES, members)
+
+    def seq(self, parts: list[int]) -> int:
+        """One after the other."""
+        return 0 if 0 in parts else self._add(Op.LEX_SEQ, tuple(parts))
+
+    def choice(self, parts: list[int]) -> int:
+        """Any one of the parts."""
+        kept = [part for part in parts if part]
+        return self._add(Op.LEX_CHOICE, tuple(kept)) if len(kept) > 1 else kept[0] if kept else 0
+
+    def optional(self, part: int) -> int:
+        """The part or nothing."""
+        return self.choice([part, 1])
+
+    def repeat(self, part: int, low: int, high: int | None) -> int:
+        """The part ``low`` to ``high`` times."""
+        return self._add(Op.LEX_REPEAT, (part, low, high))
+
+    def both(self, left: int, right: int) -> int:
+        """Intersection."""
+        return self._add(Op.BOTH, (left, right)) if left and right else 0
+
+    def automaton(self, states: int, start: int, accepting: frozenset[int], edges: Any) -> int:
+        """A finite automaton whose edges carry steps."""
+        return self._add(Op.AUTOMATON, (states, start, accepting, tuple(edges)))
+
+    def fragment(self, root: int) -> Fragment:
+        """The finished fragment; ``root`` is the last step made."""
+        steps = self._steps
+        if root != len(steps) - 1:
+            steps.append((int(Op.LEX_SEQ), (root,)))
+        return Fragment(tuple(steps), len(steps) - 1, frozenset())
+
+
 def capture(builder: Builder, root: int, single: set[int]) -> Fragment:
     """The part of a builder that ``root`` needs, as a fragment."""
     module = builder.build(builder.terminal(root) if root not in (builder.nothing(), builder.empty()) else root)

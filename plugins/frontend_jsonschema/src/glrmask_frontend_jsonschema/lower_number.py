@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
-from glrmask_core.ir import Builder
-
-from .digits import EQUAL, GREATER, LESS, Comparison, Machine, Remainder, TooLarge, build_machine, decimal_digits
-from .fragment import Fragment, capture
+from .digits import EQUAL, GREATER, LESS, Comparison, Machine, Remainder, TooLarge, build_machine, decimal_digits, remainder_machine
+from .fragment import Fragment, FragmentMaker
 from .shape import NUM_ANY, NUM_INTEGER, Num
 
 MOST_REMAINDERS = 65_536  # json_schema.md section 4
-MOST_PRODUCT = 4_096  # states of one machine that runs bounds and remainders side by side
+MOST_PRODUCT = 400  # states of one machine that runs bounds and remainders side by side; above, an intersection
+MOST_STATES = 5 * MOST_REMAINDERS  # of one machine
 MOST_LISTED = 2_000  # values that may be written out instead
 MOST_CACHED = 4_096  # fragments kept per process
 
@@ -33,9 +32,9 @@ def number_fragment(record: Num) -> Fragment | None:
         return _cache[record]
     if len(_cache) >= MOST_CACHED:
         _cache.clear()
-    builder = Builder()
-    node = _lower(builder, record)
-    made = None if node == builder.nothing() else capture(builder, node, set())
+    maker = FragmentMaker()
+    node = _lower(maker, record)
+    made = None if node == maker.nothing() else maker.fragment(node)
     _cache[record] = made
     return made
 
@@ -47,7 +46,7 @@ def spellings(value: Fraction) -> list[str]:
     return [sign + whole + ("." + part if part else "")]
 
 
-def _lower(builder: Builder, record: Num) -> int:
+def _lower(builder: FragmentMaker, record: Num) -> int:
     digit, nonzero = builder.bytes_class(b"0123456789"), builder.bytes_class(b"123456789")
     digits = builder.repeat(digit, 0, None)
     magnitude = builder.choice([builder.literal(b"0"), builder.seq([nonzero, digits])])
@@ -71,7 +70,7 @@ def _lower(builder: Builder, record: Num) -> int:
     return _constrained(builder, record)
 
 
-def _constrained(builder: Builder, record: Num) -> int:
+def _constrained(builder: FragmentMaker, record: Num) -> int:
     if record.integer:
         record = _inward(record)
         if record.low is not None and record.high is not None and record.low > record.high:
@@ -138,34 +137,38 @@ def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison]
     return out
 
 
-def _magnitudes(builder: Builder, record: Num, comparisons: list[Comparison]) -> int:
+def _magnitudes(builder: FragmentMaker, record: Num, comparisons: list[Comparison]) -> int:
     remainders = [Remainder(m, False) for m in record.not_multiples]
     if record.multiple is not None and not (record.integer and record.multiple == 1):
         remainders.insert(0, Remainder(record.multiple, True))
     if any(r.modulus > MOST_REMAINDERS for r in remainders):
         raise NumberTooLarge
     fraction = not record.integer
-    tests: list[Comparison | Remainder] = [*comparisons, *remainders]
+    size = sum(len(c.whole) + len(c.part) + 3 for c in comparisons) or 1
+    for r in remainders:
+        size *= r.modulus * (r.places + 1)
+    if size <= MOST_PRODUCT or not remainders:
+        return _emit(builder, build_machine([*comparisons, *remainders], fraction, MOST_STATES))
     try:
-        if len(tests) == 1 and remainders:
-            return _emit(builder, build_machine(tests, fraction, 20 * MOST_REMAINDERS))
-        return _emit(builder, build_machine(tests, fraction, MOST_PRODUCT))
-    except TooLarge:
-        if not comparisons and len(remainders) == 1:
-            raise NumberTooLarge from None
-    node = _emit(builder, build_machine(list(comparisons), fraction, 20 * MOST_REMAINDERS))
-    try:
-        for remainder in remainders:
-            node = builder.both(node, _emit(builder, build_machine([remainder], fraction, 4 * MOST_REMAINDERS)))
+        nodes = [_emit(builder, remainder_machine(r, fraction, MOST_STATES)) for r in remainders]
     except TooLarge:
         raise NumberTooLarge from None
+    if comparisons:
+        nodes.insert(0, _emit(builder, build_machine(list(comparisons), fraction, MOST_STATES)))
+    node = nodes[0]
+    for other in nodes[1:]:
+        node = builder.both(node, other)
     return node
 
 
-def _emit(builder: Builder, machine: Machine | None) -> int:
+def _emit(builder: FragmentMaker, machine: Machine | None) -> int:
     if machine is None:
         return builder.nothing()
-    edges = [
-        (a, builder.literal(taken) if len(taken) == 1 else builder.bytes_class(taken), b) for a, taken, b in machine.edges
-    ]
+    labels: dict[bytes, int] = {}
+    edges = []
+    for source, taken, target in machine.edges:
+        label = labels.get(taken)
+        if label is None:
+            label = labels[taken] = builder.literal(taken) if len(taken) == 1 else builder.bytes_class(taken)
+        edges.append((source, label, target))
     return builder.automaton(machine.states, machine.start, machine.accepting, edges)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
+from glrmask_core.errors import GrammarError
+
 from . import shape as sh
 from .expr import AND, ATOM, FALSE_KIND, NOT, OR, TRUE_KIND, Expr, Exprs
 from .combinators import Combinators
@@ -81,9 +83,10 @@ class Meaning(Combinators):
         """The shape, or None while it is being computed: for proofs, which may give up."""
         if expr.shape is not None:
             return self.shape(expr)
-        if expr.state & 1 or any(part.state & 1 for part in expr.parts):
+        try:
+            return self.shape(expr)
+        except GrammarError:  # a cycle, or something that is refused where it is really needed
             return None
-        return self.shape(expr)
 
     def refuse_cycle(self, expr: Expr) -> None:
         """A schema that refers to itself without looking into an array or object."""
@@ -209,8 +212,11 @@ class Meaning(Combinators):
     def exactly_one(self, plain: Sequence[Shape], kept: Sequence[Shape]) -> Shape:
         """Texts of exactly one shape; ``kept`` are the same shapes, perhaps tracked."""
         every = self.anything
-        null = sum(s.null for s in plain) == 1
-        bools = sum(bit for bit in (1, 2) if sum(bool(s.bools & bit) for s in plain) == 1)
+        null = sum(s.null for s in plain) == 1 and any(s.null for s in kept)
+        bools = sum(
+            bit for bit in (1, 2)
+            if sum(bool(s.bools & bit) for s in plain) == 1 and any(s.bools & bit for s in kept)
+        )  # fmt: skip
         types: list[Records] = []
         for slot in range(2, 6):
             union: Records = ()
@@ -228,8 +234,8 @@ class Meaning(Combinators):
     def at_least_one(self, plain: Sequence[Shape], kept: Sequence[Shape]) -> Shape:
         """Texts of one shape or more, each told apart by which shapes it fits (for evaluated names)."""
         every = self.anything
-        out = plain[0]
-        for s in plain[1:]:
+        out = kept[0]
+        for s in kept[1:]:
             out = self.union(out, s)
         types: list[Records] = []
         for slot in (4, 5):

@@ -222,8 +222,10 @@ def both_strings(left: Str, right: Str, fits: Any) -> Str | None:
     if left.values is not None and right.values is not None:
         other = set(right.values)
         values = tuple(v for v in values if v in other)
-    if made is not STR_ANY:
+    if tests or low or high is not None:
         values = tuple(v for v in values if fits(made, v))
+    elif excluded:
+        values = tuple(v for v in values if v not in excluded)
     return Str(values=values) if values else None
 
 

@@ -71,8 +71,11 @@ class Texts:
         return known
 
     def _compute_empty(self, record: Str) -> bool:
+        try:
+            from glrmask_core.languages import is_empty
+        except ImportError:
+            return False
         from glrmask_core.ir import Builder
-        from glrmask_core.languages import is_empty
 
         from .lower_string import StringLowering
 

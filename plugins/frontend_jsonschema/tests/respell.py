@@ -1,0 +1,142 @@
+"""Instances as the front-end accepts them: keys in schema order, numbers and strings in accepted spellings.
+
+Independent of the front-end's own code: the order is found by walking the schema text.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+
+def resolve(root: Any, ref: Any) -> Any:
+    if not isinstance(ref, str) or not ref.startswith("#"):
+        return None
+    at = root
+    for part in ref[1:].split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~").replace("%25", "%").replace("%22", '"')
+        if isinstance(at, dict):
+            at = at.get(part)
+        elif isinstance(at, list) and part.isdigit() and int(part) < len(at):
+            at = at[int(part)]
+        else:
+            return None
+    return at
+
+
+def _facets(schema: Any, root: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """The schema objects that apply to the same value, in text order."""
+    if not isinstance(schema, dict) or depth > 12:
+        return []
+    out: list[dict[str, Any]] = []
+    placed = False
+    for key, value in schema.items():
+        if key == "properties":
+            out.append(schema)
+            placed = True
+        elif key in ("$ref", "$dynamicRef", "$recursiveRef"):
+            out += _facets(resolve(root, value), root, depth + 1)
+        elif key in ("allOf", "anyOf", "oneOf") and isinstance(value, list):
+            for sub in value:
+                out += _facets(sub, root, depth + 1)
+        elif key in ("then", "else") and "if" in schema:
+            out += _facets(value, root, depth + 1)
+    late = []
+    for key, value in schema.items():
+        if key in ("if", "not"):
+            late += [(2, f) for f in _facets(value, root, depth + 1)]
+        elif key in ("dependentSchemas", "dependencies") and isinstance(value, dict):
+            for sub in value.values():
+                late += [(2, f) for f in _facets(sub, root, depth + 1)]
+    if not placed:
+        out.append(schema)
+    return out + [{"_late": f} for _, f in late]
+
+
+def order_of(schema: Any, root: Any) -> tuple[list[str], list[dict[str, Any]]]:
+    """Names in schema order, and the facets."""
+    facets = _facets(schema, root)
+    names: dict[str, None] = {}
+    for facet in facets:
+        if isinstance(facet.get("properties"), dict):
+            names.update(dict.fromkeys(facet["properties"]))
+    for facet in facets:
+        if isinstance(facet.get("required"), list):
+            names.update(dict.fromkeys(n for n in facet["required"] if isinstance(n, str)))
+    for facet in facets:
+        for keyword in ("dependentRequired", "dependencies", "dependentSchemas"):
+            found = facet.get(keyword)
+            if isinstance(found, dict):
+                for trigger, more in found.items():
+                    names.update({trigger: None})
+                    if isinstance(more, list):
+                        names.update(dict.fromkeys(n for n in more if isinstance(n, str)))
+    for facet in facets:
+        late = facet.get("_late")
+        while isinstance(late, dict) and "_late" in late:
+            late = late["_late"]
+        if isinstance(late, dict):
+            for keyword in ("properties", "required"):
+                if isinstance(late.get(keyword), (dict, list)):
+                    names.update(dict.fromkeys(n for n in late[keyword] if isinstance(n, str)))
+    return list(names), facets
+
+
+def reorder(value: Any, schema: Any, root: Any, depth: int = 0) -> Any:
+    """The value with the keys of all objects in schema order."""
+    if depth > 60:
+        return value
+    if isinstance(value, list):
+        _, facets = order_of(schema, root)
+        out = []
+        for i, item in enumerate(value):
+            sub: list[Any] = []
+            for facet in facets:
+                prefix = facet.get("prefixItems", facet.get("items") if isinstance(facet.get("items"), list) else [])
+                if isinstance(prefix, list) and i < len(prefix):
+                    sub.append(prefix[i])
+                elif isinstance(facet.get("items"), dict):
+                    sub.append(facet["items"])
+                elif isinstance(facet.get("additionalItems"), dict):
+                    sub.append(facet["additionalItems"])
+                sub += [facet[k] for k in ("contains", "unevaluatedItems") if isinstance(facet.get(k), dict)]
+            out.append(reorder(item, {"allOf": sub}, root, depth + 1))
+        return out
+    if not isinstance(value, dict):
+        return value
+    names, facets = order_of(schema, root)
+    keys = [n for n in names if n in value] + [n for n in value if n not in names]
+    made = {}
+    for key in keys:
+        sub = []
+        for facet in facets:
+            facet = facet.get("_late", facet)
+            found = False
+            if isinstance(facet.get("properties"), dict) and key in facet["properties"]:
+                sub.append(facet["properties"][key])
+                found = True
+            if isinstance(facet.get("patternProperties"), dict):
+                sub += list(facet["patternProperties"].values())
+            if not found:
+                sub += [
+                    facet[k] for k in ("additionalProperties", "unevaluatedProperties") if isinstance(facet.get(k), dict)
+                ]
+        made[key] = reorder(value[key], {"allOf": sub}, root, depth + 1)
+    return made
+
+
+def spell(value: Any) -> str:
+    """JSON text with numbers as integers where integral, else decimals without exponent."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, (float, Decimal)):
+        exact = Decimal(repr(value)) if isinstance(value, float) else value
+        if exact == exact.to_integral_value() and exact.adjusted() < 400:
+            return str(int(exact))
+        return f"{exact.normalize():f}" if abs(exact.adjusted()) < 400 else str(exact)
+    if isinstance(value, list):
+        return "[" + ",".join(map(spell, value)) + "]"
+    return "{" + ",".join(f"{json.dumps(k, ensure_ascii=False)}:{spell(v)}" for k, v in value.items()) + "}"
