@@ -4,6 +4,7 @@
  * GmConstraint  one closed grammar compiled for a vocabulary. Reference-counted; any number of threads.
  * GmState       one sequence. One thread at a time: a call that finds another one inside changes nothing and
  *               answers GM_COMMIT_BUSY (or -1).
+ * GmWorker      one thread that fills tables of constraints ahead of need.
  * Handles are freed with the matching _free call, in any order.
  * Errors travel as return values and in the caller's GmError; nothing here allocates for a message, touches
  * global state or stops the process. */
@@ -24,6 +25,7 @@ typedef struct GmError {
 typedef struct GmVocab GmVocab;
 typedef struct GmConstraint GmConstraint;
 typedef struct GmState GmState;
+typedef struct GmWorker GmWorker;
 
 /* Fields of glrmask_core.options.CompileOptions and Limits that the engine obeys. */
 typedef struct GmOptions {
@@ -85,6 +87,14 @@ int gm_state_flags(GmState *state, GmError *err);
 int gm_state_rollback(GmState *state, uint32_t n, GmError *err);
 /* n masks in one call, one row of n_words words per state. */
 int gm_states_mask(GmState **states, uint32_t n, uint32_t *words, uint64_t n_words, GmError *err);
+
+/* The worker that fills tables ahead of need; NULL where there are no threads for it. See gm_warm.h. */
+GmWorker *gm_worker_new(void);
+void gm_worker_free(GmWorker *worker);
+void gm_worker_add(GmWorker *worker, GmConstraint *constraint);
+void gm_worker_pause(GmWorker *worker);
+void gm_worker_resume(GmWorker *worker);
+int gm_worker_idle(GmWorker *worker);
 /* cdef end */
 
 #endif

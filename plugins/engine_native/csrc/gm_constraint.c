@@ -1,6 +1,16 @@
 #include "gm_constraint.h"
 
+#include "gm_static.h"
+
 #include <string.h>
+
+enum { GM_MODE_AUTO, GM_MODE_FAST_BUILD, GM_MODE_BALANCED, GM_MODE_FAST_RUNTIME }; /* GmOptions.mode */
+enum { /* about 10 ms of preparation: the wide steps of most grammars */
+    BALANCED_WORK = 2000000,
+    BALANCED_BYTES = 8 << 20,
+    BALANCED_PAIRS = 4096,
+    BALANCED_LEXERS = 64
+};
 
 /* A copy in the constraint's arena, so that the caller's buffers are free after the call. */
 static GmStatus keep(GmArena *arena, const void *from, size_t n, size_t size, const void **out, GmError *err)
@@ -35,6 +45,21 @@ static GmStatus constraint_fill(GmConstraint *c, const GmModule *module, const G
     return GM_OK;
 }
 
+/* What the schedule wants before the first state: all tables, or the costly steps, or nothing. */
+static GmStatus fill_tables(GmCore *core, const GmOptions *options, GmError *err)
+{
+    if (options->mode == GM_MODE_FAST_RUNTIME) {
+        GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, 0};
+        return gm_static_close(core, &limits, err);
+    }
+    if (options->mode == GM_MODE_BALANCED) {
+        GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, BALANCED_LEXERS};
+        GmStatus status = gm_static_close(core, &limits, err);
+        return status == GM_LIMIT ? GM_OK : status; /* these bound the preparation, not the grammar */
+    }
+    return GM_OK;
+}
+
 GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
@@ -53,6 +78,9 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
     GmStatus status = constraint_fill(c, &module, options, &core->arena, err);
     if (status == GM_OK) {
         status = gm_core_build(core, &c->module, options->states, options->lexer_states, options->expansion, err);
+    }
+    if (status == GM_OK) {
+        status = fill_tables(core, options, err);
     }
     if (status != GM_OK) {
         gm_constraint_free(c);

@@ -142,6 +142,24 @@ static GmStatus repeat_state(GmNet *net, uint32_t rule, uint32_t phase, uint32_t
     return GM_OK;
 }
 
+GmStatus gm_net_skip(GmNet *net, uint32_t state, uint32_t *out, GmError *err)
+{
+    const GmNetState s = *gm_net_at(net, state);
+    *out = state;
+    if (s.kind != GM_NET_REPEAT || s.clamp == state) {
+        return GM_OK;
+    }
+    uint32_t by = GM_INF;
+    if (s.low > net->horizon + 1) {
+        by = s.low - (net->horizon + 1);
+    }
+    if (s.high != GM_INF && s.high > net->horizon && s.high - net->horizon < by) {
+        by = s.high - net->horizon;
+    }
+    return repeat_state(net, s.rule, s.phase, s.low > by ? s.low - by : 0, s.high == GM_INF ? GM_INF : s.high - by, false,
+                        out, err);
+}
+
 static bool order_has(const uint32_t *bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
 
 typedef struct OrderFacts {

@@ -86,6 +86,9 @@ static inline const GmNetEdges *gm_net_find(const GmNet *net, uint32_t state)
 }
 /* Locked: the edges of a state, made when missing; sorted by kind and symbol, one per pair. */
 GmStatus gm_net_edges(GmNet *net, uint32_t state, const GmNetEdges **out, GmError *err);
+/* Locked: of a state whose counts are beyond the horizon, the next one along the count whose clamped form
+ * differs; of any other state, itself. */
+GmStatus gm_net_skip(GmNet *net, uint32_t state, uint32_t *out, GmError *err);
 /* Locked: make all states reachable from the root and merge equal ones, if that takes at most max_edges. */
 GmStatus gm_net_close(GmNet *net, uint32_t max_edges, GmError *err);
 

@@ -875,6 +875,30 @@ GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **out, GmError *err)
     return GM_OK;
 }
 
+GmStatus gm_re_branches(GmRegex *rx, GmRe r, uint8_t bytes[256], uint32_t entries[256], uint32_t *n, GmError *err)
+{
+    uint8_t cls[256];
+    uint32_t classes = 1;
+    bool seen[256];
+    memset(cls, 0, sizeof cls);
+    memset(seen, 0, sizeof seen);
+    GM_TRY(re_partition(rx, r, cls, &classes, err));
+    *n = 0;
+    for (uint32_t b = 0; b < 256; b++) {
+        GmRe d;
+        if (seen[cls[b]]) {
+            continue;
+        }
+        seen[cls[b]] = true;
+        GM_TRY(re_child(rx, r, (uint8_t)b, &d, err));
+        if (d != GM_RE_EMPTY) {
+            bytes[*n] = (uint8_t)b;
+            entries[(*n)++] = re_entry(rx, d);
+        }
+    }
+    return GM_OK;
+}
+
 /* -- clamp ------------------------------------------------------------------------------------------ */
 
 /* The minimum keeps one iteration more than the horizon: with exactly `horizon` the last byte of a token

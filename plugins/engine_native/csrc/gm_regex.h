@@ -149,6 +149,9 @@ static inline uint32_t gm_re_peek(const GmRegex *rx, GmRe r, uint8_t byte)
 GmStatus gm_re_deriv(GmRegex *rx, GmRe r, uint8_t byte, uint32_t *entry, GmError *err);
 /* Locked. All 256 entries (made for single forms too). */
 GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **row, GmError *err);
+/* Locked. One byte of each class of bytes that r tells apart and that does not kill it, with the entry after
+ * it; at most 256. Makes no row. */
+GmStatus gm_re_branches(GmRegex *rx, GmRe r, uint8_t bytes[256], uint32_t entries[256], uint32_t *n, GmError *err);
 /* Locked. A language that no text of at most `horizon` bytes can tell apart from r. */
 GmStatus gm_re_clamp(GmRegex *rx, GmRe r, GmRe *out, GmError *err);
 /* Locked. See GmLoop. */

@@ -15,6 +15,7 @@ from ._native import ffi, lib
 from .handles import owned, vocab_handle
 from .state import NativeState
 from .status import new_error, raise_for, raise_in_state
+from .worker import worker
 
 if TYPE_CHECKING:
     from glrmask_core.program import ParserProgram
@@ -115,7 +116,10 @@ class NativeEngine:
         )
         if not pointer:
             raise_for(err, module)
-        return NativeGrammar(owned(pointer, lib.gm_constraint_free, 1 << 16))
+        handle = owned(pointer, lib.gm_constraint_free, 1 << 16)
+        if options.optimization is Optimization.AUTO and options.background:
+            worker.add(handle)
+        return NativeGrammar(handle)
 
     def compile_program(
         self, program: ParserProgram, patterns: Module, ignore: int | None, vocab: Vocab, options: CompileOptions

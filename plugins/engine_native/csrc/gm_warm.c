@@ -1,0 +1,203 @@
+#include "gm_warm.h"
+
+#include <string.h>
+
+#if defined(_WIN32)
+
+/* No worker on this platform: AUTO computes on first need only. */
+GmWorker *gm_worker_new(void) { return NULL; }
+void gm_worker_free(GmWorker *worker) { (void)worker; }
+void gm_worker_add(GmWorker *worker, GmConstraint *constraint) { (void)worker, (void)constraint; }
+void gm_worker_pause(GmWorker *worker) { (void)worker; }
+void gm_worker_resume(GmWorker *worker) { (void)worker; }
+int gm_worker_idle(GmWorker *worker) { (void)worker; return 1; }
+
+#else
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+static const double WARM_SECONDS = 0.25; /* the C grammar closes in a third of it */
+static const uint64_t WARM_BYTES = 32u << 20;
+static const double BATCH_SECONDS = 50e-6; /* a foreground call that meets a batch waits at most this long */
+enum { WARM_LEXERS = 600, WARM_PAIRS = 1 << 18 };
+
+typedef struct Job {
+    struct Job *next;
+    GmConstraint *constraint;
+    GmFill fill;
+    double spent;
+} Job;
+
+struct GmWorker {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    Job *jobs; /* newest first */
+    bool stop, busy;
+    uint32_t paused;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void job_free(Job *job)
+{
+    gm_core_lock(&job->constraint->core);
+    gm_fill_deinit(&job->fill);
+    gm_core_unlock(&job->constraint->core);
+    gm_constraint_free(job->constraint);
+    (void)gm_mem_libc(NULL, job, sizeof *job, 0);
+}
+
+/* One batch; true when the job is finished. */
+static bool job_run(Job *job)
+{
+    GmCore *core = &job->constraint->core;
+    bool done = atomic_load(&job->constraint->references) == 1; /* nobody else wants it */
+    double start = now(), at = start;
+    gm_core_lock_idle(core);
+    while (!done && at - start < BATCH_SECONDS && !gm_core_is_wanted(core)) {
+        GmError err;
+        done = gm_fill_unit(&job->fill, &done, &err) != GM_OK || done;
+        at = now();
+    }
+    gm_core_unlock(core);
+    job->spent += at - start;
+    return done || job->spent > WARM_SECONDS;
+}
+
+static void *worker_main(void *argument)
+{
+    GmWorker *w = argument;
+#if defined(SCHED_IDLE)
+    struct sched_param param;
+    memset(&param, 0, sizeof param);
+    (void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &param);
+#endif
+    (void)pthread_mutex_lock(&w->lock);
+    while (!w->stop) {
+        if (w->jobs == NULL || w->paused > 0) {
+            (void)pthread_cond_wait(&w->changed, &w->lock);
+            continue;
+        }
+        Job *job = w->jobs;
+        w->busy = true;
+        (void)pthread_mutex_unlock(&w->lock);
+        bool finished = job_run(job);
+        while (!finished && gm_core_is_wanted(&job->constraint->core)) {
+            (void)sched_yield();
+        }
+        (void)pthread_mutex_lock(&w->lock);
+        if (finished) {
+            Job **link = &w->jobs; /* newer jobs may stand before it by now */
+            while (*link != job) {
+                link = &(*link)->next;
+            }
+            *link = job->next;
+            (void)pthread_mutex_unlock(&w->lock);
+            job_free(job);
+            (void)pthread_mutex_lock(&w->lock);
+        }
+        w->busy = false;
+        (void)pthread_cond_broadcast(&w->changed);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+GmWorker *gm_worker_new(void)
+{
+    GmWorker *w = gm_mem_libc(NULL, NULL, 0, sizeof *w);
+    if (w == NULL) {
+        return NULL;
+    }
+    memset(w, 0, sizeof *w);
+    (void)pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_cond_init(&w->changed, NULL);
+    if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+        (void)gm_mem_libc(NULL, w, sizeof *w, 0);
+        return NULL;
+    }
+    return w;
+}
+
+void gm_worker_free(GmWorker *w)
+{
+    if (w == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->lock);
+    (void)pthread_join(w->thread, NULL);
+    while (w->jobs != NULL) {
+        Job *job = w->jobs;
+        w->jobs = job->next;
+        job_free(job);
+    }
+    (void)pthread_mutex_destroy(&w->lock);
+    (void)pthread_cond_destroy(&w->changed);
+    (void)gm_mem_libc(NULL, w, sizeof *w, 0);
+}
+
+void gm_worker_add(GmWorker *w, GmConstraint *constraint)
+{
+    Job *job = w == NULL ? NULL : gm_mem_libc(NULL, NULL, 0, sizeof *job);
+    if (job == NULL) {
+        return;
+    }
+    memset(job, 0, sizeof *job);
+    job->constraint = constraint;
+    gm_constraint_retain(constraint);
+    GmFillLimits limits = {UINT64_MAX, WARM_BYTES, WARM_PAIRS, WARM_LEXERS};
+    gm_core_lock(&constraint->core);
+    gm_fill_init(&job->fill, &constraint->core, &limits);
+    gm_core_unlock(&constraint->core);
+    (void)pthread_mutex_lock(&w->lock);
+    job->next = w->jobs;
+    w->jobs = job;
+    (void)pthread_cond_broadcast(&w->changed);
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+void gm_worker_pause(GmWorker *w)
+{
+    if (w != NULL) {
+        (void)pthread_mutex_lock(&w->lock);
+        w->paused++;
+        while (w->busy) {
+            (void)pthread_cond_wait(&w->changed, &w->lock);
+        }
+        (void)pthread_mutex_unlock(&w->lock);
+    }
+}
+
+void gm_worker_resume(GmWorker *w)
+{
+    if (w != NULL) {
+        (void)pthread_mutex_lock(&w->lock);
+        w->paused--;
+        (void)pthread_cond_broadcast(&w->changed);
+        (void)pthread_mutex_unlock(&w->lock);
+    }
+}
+
+int gm_worker_idle(GmWorker *w)
+{
+    if (w == NULL) {
+        return 1;
+    }
+    (void)pthread_mutex_lock(&w->lock);
+    int idle = w->jobs == NULL && !w->busy;
+    (void)pthread_mutex_unlock(&w->lock);
+    return idle;
+}
+
+#endif
