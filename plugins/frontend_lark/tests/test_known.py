@@ -39,6 +39,7 @@ def _replacement(path: str) -> re.Pattern[str] | None:
         if known is None:
             parts.append("[1-9](?:_?[0-9])*")  # the other alternative of DEC_NUMBER
         else:
+            assert not known.inner
             parts.append(f"(?{known.flags}:{known.pattern})" if known.flags else f"(?:{known.pattern})")
     return re.compile("|".join(parts))
 
@@ -58,6 +59,20 @@ def test_a_form_matches_what_lark_takes_as_one_token(path: str) -> None:
                 path.startswith("lark.") or (first is not None and first.end() == len(text))
             )
             assert (form.fullmatch(text) is not None) == expected, text
+
+
+@pytest.mark.parametrize("name", ["_STRING_ESC_INNER", "_STRING_INNER"])
+def test_the_inside_of_a_string_is_the_shortest(name: str, compiled, read) -> None:
+    text = f'start: X\nX: "\'" {name} "\'"\n%import common.{name}\n'
+    grammar = lark.Lark(text, parser="lalr", lexer="basic")
+    original = re.compile(grammar.terminals[-1].pattern.to_regexp())
+    constraint = compiled(text)
+    for length in range(5):
+        for chars in itertools.product("'\\\\a\\n", repeat=length):
+            text = "'" + "".join(chars)
+            found = original.match(text)
+            expected = found is not None and found.end() == len(text)
+            assert (text, read(constraint, text) == "accept") == (text, expected)
 
 
 def test_prefixes_and_both_quotes_of_python_strings() -> None:
@@ -84,7 +99,7 @@ def test_every_bundled_name_is_known_and_every_terminal_lowers(grammar: str, par
             continue
         text = f"start: {name}\n%import {grammar}.{name}\n"
         if name in ("_STRING_INNER", "_STRING_ESC_INNER"):
-            with pytest.raises(ValueError, match="no meaning of its own"):
+            with pytest.raises(ValueError, match="no meaning of their own"):
                 parse(text)
         else:
             assert len(parse(text).module) > 1

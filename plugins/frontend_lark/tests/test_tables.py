@@ -167,6 +167,17 @@ EXPRESSIONS = [
         ('"a":"b":',),
     ),
     Row(
+        "the inside of a string before its delimiter",
+        """start: A | B
+A: "'" _STRING_ESC_INNER "'" "i"?
+B: "<" _STRING_INNER ">"
+%import common (_STRING_ESC_INNER, _STRING_INNER)
+""",
+        ("''", "'a\\'b'i", "'\\\\'", "<>", "<a\\>", "<\"'>"),
+        ("'", "'a\\'"),
+        ("'a'b", "'\n'", "<a>>", "<\n>"),
+    ),
+    Row(
         "C_COMMENT is the shortest",
         'start: C_COMMENT "x"\n%import common.C_COMMENT\n',
         ("/**/x", "/* a\n*b **/x"),

@@ -13,10 +13,15 @@ from .tokens import placeholder_index
 
 
 class Known(NamedTuple):
-    """A replacement: Python regular expression and flags; no pattern means: cannot stand alone."""
+    """A replacement: Python regular expression and flags.
 
-    pattern: str | None
+    ``inner`` marks the inside of a string, which has a meaning only before its delimiter: ``%s`` in the pattern
+    is the delimiter as a member of a class.
+    """
+
+    pattern: str
     flags: str = ""
+    inner: bool = False
 
 
 _PREFIX = r"(?:[ubf]?r?|r[ubf])"
@@ -26,8 +31,8 @@ _INNER = r"/.*?/ /(?<!\\)(\\\\)*?/"
 
 KNOWN: dict[str, Known] = {
     # common
-    r"/.*?/": Known(None),
-    f"({_INNER})": Known(None),
+    r"/.*?/": Known(r"[^%s\n]*", inner=True),
+    f"({_INNER})": Known(_SHORT, inner=True),
     rf'("\"" ({_INNER}) "\"")': Known(f'"{_SHORT % chr(34)}"'),
     r'("/*" /(.|\n)*?/ "*/")': Known(r"/\*(?:[^*]|\*+[^*/])*\*+/"),
     # python

@@ -17,7 +17,7 @@ from glrmask_core.ir import LEX_SEQ, LITERAL, Builder
 from glrmask_core.regex import Dialect, RegexError, compile_regex
 from glrmask_core.source import Diagnostic, Span
 
-from .known import KNOWN, is_bundled, render
+from .known import KNOWN, Known, is_bundled, render
 from .literals import Decoded, EscapeError, anchors, decode, raw_offset, split, top_level
 from .loader import Loaded
 from .scanned import Scanned
@@ -36,6 +36,7 @@ class Piece:
         open: when joined with neighbours: the alternatives of its text, which are not in brackets.
         starts, ends: whether the text begins or ends with an anchor.
         global_flags: whether the text begins with ``(?i)`` or the like.
+        inner: the inside of a string, whose language depends on the delimiter that follows; ``node`` is void.
     """
 
     node: int
@@ -43,6 +44,7 @@ class Piece:
     starts: bool = False
     ends: bool = False
     global_flags: bool = False
+    inner: Known | None = None
 
     def alternatives(self) -> list[int]:
         return [self.node] if self.open is None else self.open()
@@ -80,7 +82,7 @@ class Terminals:
         self.define(name)
         if name in self.exact:
             return self.builder.token_ids([self.exact[name]])
-        return self.builder.terminal(self._pieces[name].node, name, place=self.place(name))
+        return self.builder.terminal(self._node(name), name, place=self.place(name))
 
     def ignored(self, name: str) -> int:
         """The lexical node of a terminal to ignore."""
@@ -89,8 +91,8 @@ class Terminals:
         self._context = "" if name.startswith("__") else name
         self.define(name)
         if name in self.exact:
-            raise self._error("@token(n) cannot be ignored: it has no text", None)
-        return self._pieces[name].node
+            raise self._error("@token(n) cannot be ignored: it has no text", self._sole_token(self.trees[name]))
+        return self._node(name)
 
     def anonymous(self, literal: str) -> int:
         """The syntactic node of a string, expression, ``.`` or ``@token(n)`` in a rule."""
@@ -118,6 +120,12 @@ class Terminals:
         else:
             self._pieces[name] = self._lower(tree)
         self._context = before
+
+    def _node(self, name: str) -> int:
+        before, self._context = self._context, "" if name.startswith("__") else name
+        node = self._alone(self._pieces[name]).node
+        self._context = before
+        return node
 
     def _sole_token(self, tree: Any) -> Token | None:
         while not isinstance(tree, str):
@@ -158,17 +166,20 @@ class Terminals:
         if kind == "expansion":
             return self._join(parts)
         if kind == "maybe":
-            self._no_anchor(parts[0], parts[0].starts or parts[0].ends)
-            return Piece(self.builder.optional(parts[0].node))
+            return Piece(self.builder.optional(self._bracketed(parts[0])))
         assert kind == "expr", f"lark made a {kind} node in a terminal"
-        self._no_anchor(parts[0], parts[0].starts or parts[0].ends)
         low, high = self.scanned.bounds(children[1:])
-        return Piece(self.builder.repeat(parts[0].node, low, high))
+        return Piece(self.builder.repeat(self._bracketed(parts[0]), low, high))
+
+    def _bracketed(self, part: Piece) -> int:
+        self._no_anchor(part.starts or part.ends)
+        self._no_global_flags(part)
+        return self._alone(part).node
 
     def _choice(self, parts: list[Piece]) -> Piece:
         if len(parts) == 1:
             return parts[0]
-        nodes = [part.node for part in parts]
+        nodes = [self._alone(part).node for part in parts]
         texts = [node for node in nodes if node in self._texts]
         if len(texts) >= _FEW:
             nodes = [self.builder.literals(self._texts[node] for node in texts)] + [
@@ -184,9 +195,10 @@ class Terminals:
             return Piece(self.builder.empty())
         if len(parts) == 1:
             return parts[0]
+        parts = [part if part.inner is None else self._delimited(part.inner, parts, i) for i, part in enumerate(parts)]
         rows: list[list[int]] = [[]]
         for i, part in enumerate(parts):
-            self._no_anchor(part, (part.starts and i > 0) or (part.ends and i < len(parts) - 1))
+            self._no_anchor((part.starts and i > 0) or (part.ends and i < len(parts) - 1))
             self._no_global_flags(part)
             first, *more = part.alternatives()
             rows[-1].append(first)
@@ -213,11 +225,33 @@ class Terminals:
         known = KNOWN.get(key)
         if known is None:
             return None
-        if known.pattern is None:
-            raise self._error(
-                f"{key} of lark's common grammar has no meaning of its own; use common.ESCAPED_STRING", None
-            )
+        if known.inner:
+            return Piece(self.builder.nothing(), inner=known)
         return Piece(self._compile(known.pattern, known.flags, None, None, 0))
+
+    def _delimited(self, inner: Known, parts: list[Piece], at: int) -> Piece:
+        """The inside of a string up to the one-character delimiter after it: the shortest match."""
+        texts = [self._texts.get(part.node, b"").decode() for part in parts]
+        before, after = texts[at - 1] if at else "", texts[at + 1] if at + 1 < len(parts) else ""
+        rest = parts[at + 2 :]
+        if len(after) != 1 or after in "\\\n" or not before or before.endswith("\\"):
+            raise self._no_meaning()
+        if not all(part.inner is None and self.builder.is_nullable(part.node) for part in rest):
+            raise self._no_meaning()
+        member = f"\\{after}" if after.isascii() and not after.isalnum() else after
+        return Piece(self._compile(inner.pattern % member, "", None, None, 0))
+
+    def _alone(self, part: Piece) -> Piece:
+        if part.inner is not None:
+            raise self._no_meaning()
+        return part
+
+    def _no_meaning(self) -> GrammarError:
+        return self._error(
+            "_STRING_INNER and _STRING_ESC_INNER of lark's common grammar have no meaning of their own: expected "
+            "a string before and one delimiter character after, at the end of the terminal; or use ESCAPED_STRING",
+            None,
+        )
 
     # -- literals -----------------------------------------------------------------------------
 
@@ -329,7 +363,7 @@ class Terminals:
 
     # -- complaints ---------------------------------------------------------------------------
 
-    def _no_anchor(self, part: Piece, misplaced: bool) -> None:
+    def _no_anchor(self, misplaced: bool) -> None:
         if misplaced:
             raise self._error("an anchor (^ $ \\A \\Z) can stand only at the very start or end of a terminal", None)
 
