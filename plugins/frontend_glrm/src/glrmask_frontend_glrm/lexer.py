@@ -146,7 +146,7 @@ class Scan:
         while (at := skip_blank(text, at)) < length:
             match = TOKEN.match(text, at)
             if match is None:
-                raise _unexpected(text, at)
+                raise _unexpected(text, at, self._before)
             kind, value, end = match.lastgroup, match.group(), match.end()
             if kind == "NAME":
                 type_ = self._name(value, end)
@@ -250,7 +250,7 @@ class Scan:
         return self._opened[-1] if self._opened else None
 
 
-def _unexpected(text: str, at: int) -> Fault:
+def _unexpected(text: str, at: int, before: str) -> Fault:
     c = text[at]
     if c == "#":
         message = 'unexpected "#"; comments begin with "//" or stand between "/*" and "*/"'
@@ -258,6 +258,8 @@ def _unexpected(text: str, at: int) -> Fault:
         message = "unexpected byte order mark (U+FEFF); save the text without it"
     elif c == "%":
         message = 'unexpected "%"; this looks like a directive of Lark, see Grammar.from_lark'
+    elif c == "]" and before == "REGEX":
+        message = 'unexpected "]"; a "/" ends a regex also inside of brackets, write "\\/" there'
     elif c.isalpha():
         message = f'unexpected "{c}"; names consist of A-Z, a-z, 0-9 and "_"'
     else:

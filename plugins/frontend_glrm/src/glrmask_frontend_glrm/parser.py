@@ -153,6 +153,8 @@ def _hint(text: str, token: Token, accepted: set[str]) -> str:
         return 'exact tokens have no number here; declare a slot with "extern token NAME;" and bind it'
     if kind == "_COLON" and token.start_pos is not None and text.startswith("::=", token.start_pos):
         return 'rules are written "nt NAME = ...;"; "::=" belongs to EBNF and to older GLRM'
+    if accepted == {"INT"} and kind != "_COMMA":
+        return "a brace behind an expression holds a count; an automaton is the whole body of its rule"
     if accepted <= ATOM_TOKENS | {"FA"}:
         if kind in QUANTIFIERS or kind == "_LBRACE":
             return "a quantifier follows what it repeats"
