@@ -1,6 +1,5 @@
 #include "gm_bits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void gm_gather_deinit(GmGather *g, GmMem *mem)
@@ -28,10 +27,42 @@ GmStatus gm_gather_add(GmGather *g, GmMem *mem, const GmToks *toks, GmError *err
     return GM_OK;
 }
 
-static int compare_u32(const void *x, const void *y)
+/* Sort by insertion when short, else by 11 bits at a time (ids are below 2^33). `spare` has room for n. */
+static void sort_ids(uint32_t *v, uint32_t *spare, uint32_t n)
 {
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return a < b ? -1 : a > b;
+    if (n <= 48) {
+        for (uint32_t i = 1; i < n; i++) {
+            uint32_t x = v[i], j = i;
+            for (; j > 0 && v[j - 1] > x; j--) {
+                v[j] = v[j - 1];
+            }
+            v[j] = x;
+        }
+        return;
+    }
+    uint32_t top = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        top |= v[i];
+    }
+    uint32_t *from = v, *to = spare;
+    for (uint32_t shift = 0; shift < 32 && top >> shift != 0; shift += 11) {
+        uint32_t start[2049] = {0};
+        for (uint32_t i = 0; i < n; i++) {
+            start[(from[i] >> shift & 2047) + 1]++;
+        }
+        for (uint32_t k = 0; k < 2048; k++) {
+            start[k + 1] += start[k];
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            to[start[from[i] >> shift & 2047]++] = from[i];
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != v) {
+        memcpy(v, from, n * sizeof *v);
+    }
 }
 
 void gm_bits_or(uint32_t *words, const uint32_t *from, uint32_t n_words)
@@ -45,8 +76,9 @@ GmStatus gm_gather_finish(GmGather *g, GmArena *arena, uint32_t n_words, GmToks 
 {
     void *p;
     memset(out, 0, sizeof *out);
-    if (g->ids.len > 1) {
-        qsort(g->ids.data, g->ids.len, sizeof(uint32_t), compare_u32);
+    if (g->ids.len > 1 && g->ids.len <= 4 * GM_SPARSE_MAX) { /* longer ones become dense, whatever is equal */
+        GM_RESERVE(arena->mem, g->ids, 2 * (size_t)g->ids.len);
+        sort_ids(g->ids.data, g->ids.data + g->ids.len, g->ids.len);
         uint32_t kept = 1;
         for (uint32_t i = 1; i < g->ids.len; i++) {
             if (g->ids.data[i] != g->ids.data[kept - 1]) {

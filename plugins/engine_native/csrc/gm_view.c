@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GM_SHARED_NODES = 1000 }; /* visited nodes from which a step is kept by the vocabulary: about 5 us */
+enum { GM_SHARED_NODES = 256 }; /* visited nodes from which a step is kept by the vocabulary: about 1 us */
 enum { BASE_INTERNED = 1024 }; /* larger bases are rarely equal and cost more to hash than to keep twice */
 
 GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmShared *shared,
@@ -66,6 +66,7 @@ void gm_views_deinit(GmViews *vs)
     GM_VEC_FREE(vs->mem, vs->open_bites);
     GM_VEC_FREE(vs->mem, vs->ranges);
     GM_VEC_FREE(vs->mem, vs->after);
+    GM_VEC_FREE(vs->mem, vs->sorted);
 }
 
 /* -- debts ---------------------------------------------------------------------------------------- */
@@ -170,78 +171,75 @@ static uint32_t drop_covered(const GmRegex *rx, GmEntry *e, uint32_t n)
     return kept;
 }
 
-static GmStatus base_add(GmViews *vs, const GmEntry *e, uint32_t n, uint32_t *out, GmError *err)
+/* Entries in buckets by byte, into `out`, each bucket in the order given; the bucket ends in ends[byte]. */
+static uint32_t bucket_entries(const GmViews *vs, const GmEntry *e, uint32_t n, GmEntry *out, uint32_t ends[257])
 {
     const GmTrieNode *nodes = vs->trie->nodes;
-    uint32_t count[257], n_buckets = 0;
-    memset(count, 0, sizeof count);
+    uint32_t n_buckets = 0, at = 0;
+    memset(ends, 0, 257 * sizeof *ends);
     for (uint32_t i = 0; i < n; i++) {
-        count[nodes[e[i].node].byte + 1]++;
+        ends[nodes[e[i].node].byte]++;
     }
     for (uint32_t b = 0; b < 256; b++) {
-        n_buckets += count[b + 1] > 0;
-        count[b + 1] += count[b];
+        uint32_t count = ends[b];
+        n_buckets += count > 0;
+        ends[b] = at;
+        at += count;
     }
+    for (uint32_t i = 0; i < n; i++) {
+        out[ends[nodes[e[i].node].byte]++] = e[i];
+    }
+    return n_buckets;
+}
+
+static GmStatus base_add(GmViews *vs, const GmEntry *sorted, uint32_t n, const uint32_t ends[257], uint32_t n_buckets,
+                         uint32_t *out, GmError *err)
+{
     void *p;
     GM_TRY(gm_arena_alloc(vs->arena, n * sizeof(GmEntry), &p, err));
     GmEntry *entries = p;
+    memcpy(entries, sorted, n * sizeof(GmEntry));
     GM_TRY(gm_arena_alloc(vs->arena, n_buckets * sizeof(GmBucket), &p, err));
     GmBucket *buckets = p;
-    uint32_t at = 0;
+    uint32_t from = 0, k = 0;
+    memset(buckets, 0, n_buckets * sizeof(GmBucket));
     for (uint32_t b = 0; b < 256; b++) {
-        if (count[b + 1] > count[b]) {
-            buckets[at++] = (GmBucket){count[b], count[b + 1], (uint8_t)b};
+        if (ends[b] > from) {
+            buckets[k].start = from;
+            buckets[k].end = ends[b];
+            buckets[k++].byte = (uint8_t)b;
+            from = ends[b];
         }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        entries[count[nodes[e[i].node].byte]++] = e[i];
     }
     GM_TRY(gm_pool_add(&vs->bases, vs->mem, out, &p, err));
     *(GmBase *)p = (GmBase){entries, buckets, n, n_buckets};
     return GM_OK;
 }
 
-/* The base of these entries, interned when small. `distinct`: no node occurs twice. */
+/* The base of these entries, interned unless large. `distinct`: no node occurs twice. */
 static GmStatus base_of(GmViews *vs, GmEntry *e, uint32_t n, bool distinct, uint32_t *out, GmError *err)
 {
     if (!distinct || n <= GM_BASE_SMALL) {
         qsort(e, n, sizeof *e, compare_entries);
         n = drop_covered(vs->rx, e, n);
     }
+    uint32_t ends[257];
+    GM_RESERVE(vs->mem, vs->sorted, n);
+    GmEntry *sorted = vs->sorted.data;
+    uint32_t n_buckets = bucket_entries(vs, e, n, sorted, ends);
     if (n > BASE_INTERNED) {
-        return base_add(vs, e, n, out, err);
+        return base_add(vs, sorted, n, ends, n_buckets, out, err);
     }
-    uint64_t sum = n; /* order differs between the argument and the stored buckets */
-    for (uint32_t i = 0; i < n; i++) {
-        sum += gm_mix(gm_pair(e[i].node, e[i].debt) + 1);
-    }
-    uint64_t hash = gm_mix(sum);
+    uint64_t hash = gm_hash_words((const uint32_t *)(const void *)sorted, 2 * (size_t)n, 53);
     uint32_t at = (uint32_t)(hash >> 32), found;
     while ((found = gm_index_next(&vs->base_index, hash, &at)) != GM_NONE) {
         const GmBase *base = gm_pool_at(&vs->bases, found);
-        if (base->n_entries != n) {
-            continue;
-        }
-        /* Stored by byte, each bucket in argument order: compare by going through the buckets. */
-        uint32_t same = 0;
-        for (uint32_t b = 0; b < base->n_buckets; b++) {
-            uint32_t i = base->buckets[b].start;
-            for (uint32_t j = 0; j < n && i < base->buckets[b].end; j++) {
-                if (vs->trie->nodes[e[j].node].byte == base->buckets[b].byte) {
-                    if (e[j].node != base->entries[i].node || e[j].debt != base->entries[i].debt) {
-                        break;
-                    }
-                    i++;
-                    same++;
-                }
-            }
-        }
-        if (same == n) {
+        if (base->n_entries == n && memcmp(base->entries, sorted, n * sizeof *sorted) == 0) {
             *out = found;
             return GM_OK;
         }
     }
-    GM_TRY(base_add(vs, e, n, out, err));
+    GM_TRY(base_add(vs, sorted, n, ends, n_buckets, out, err));
     return gm_index_add(&vs->base_index, vs->mem, hash, *out, err);
 }
 

@@ -81,7 +81,7 @@ typedef struct GmViews {
     GM_VEC(GmOpen) open;
     GM_VEC(GmOpen) open_bites;
     GM_VEC(GmRange) ranges;
-    GM_VEC(GmEntry) after;
+    GM_VEC(GmEntry) after, sorted;
     uint64_t walked; /* trie nodes visited by steps so far */
 } GmViews;
 
