@@ -430,7 +430,8 @@ static bool may_unroll(const GmNfa *nfa, uint32_t node, uint32_t leaves, uint32_
 static GmStatus check_unroll(const GmNfa *nfa, uint32_t node, uint32_t low, uint32_t high, GmError *err)
 {
     uint64_t copies = high == GM_INF ? low : high;
-    if (copies * nfa->weight[node] > nfa->max_expansion) {
+    uint64_t each = nfa->weight[node] < HEAVY ? nfa->weight[node] : HEAVY; /* heavier bodies become calls */
+    if (copies > 1 && copies * each > nfa->max_expansion) {
         GmStatus status = gm_fail_limit(err, "expansion",
                                         "a counted repeat that is left-recursive through its own body (or has an empty "
                                         "item or separator) needs more than %u states written out (limit \"expansion\")",

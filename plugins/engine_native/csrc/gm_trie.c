@@ -136,6 +136,7 @@ static GmStatus trie_alloc(GmMem *mem, const SortKey *keys, uint32_t n, GmTrie *
     }
     trie->node_bytes = count * sizeof(GmTrieNode);
     trie->n_words = n > 0 ? top / 32 + 1 : 0;
+    trie->n_tokens = n;
     void *p = NULL;
     GM_TRY(gm_mem_resize(mem, &p, 0, trie->node_bytes, err));
     trie->nodes = p;
@@ -151,7 +152,6 @@ static GmStatus trie_alloc(GmMem *mem, const SortKey *keys, uint32_t n, GmTrie *
         trie->all = p;
         memset(trie->all, 0, trie->n_words * sizeof(uint32_t));
     }
-    trie->n_tokens = n;
     return GM_OK;
 }
 

@@ -502,7 +502,10 @@ def test_row(row: Row, compiled, read) -> None:
 def test_masks_equal_byte_by_byte_feeding(engine: str) -> None:
     import glrmask
 
-    text = 'glrm 1; ignore W; t W=/ +/; t ID=/[a-z]+/; start s; nt s = "if" ID "é" | ID "(" s ")" | c; g c = { start x; nt x = [^é]/utf8; };'
+    text = (
+        'glrm 1; ignore W; t W=/ +/; t ID=/[a-z]+/; start s; nt s = "if" ID "é" | ID "(" s ")" | c;'
+        "g c = { start x; nt x = [^é]/utf8; };"
+    )
     words = [
         b"if",
         b"i",

@@ -1,6 +1,7 @@
 """Instances as the front-end accepts them: keys in schema order, numbers and strings in accepted spellings.
 
-Independent of the front-end's own code: the order is found by walking the schema text.
+Independent of the front-end's own code: the order is found by walking the schema text. Where a schema has
+alternatives, those that the value satisfies (as ``jsonschema`` says) give the order.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from typing import Any
+
+import jsonschema
 
 
 def resolve(root: Any, ref: Any) -> Any:
@@ -25,38 +28,53 @@ def resolve(root: Any, ref: Any) -> Any:
     return at
 
 
-def _facets(schema: Any, root: Any, depth: int = 0) -> list[dict[str, Any]]:
-    """The schema objects that apply to the same value, in text order."""
+def fits(schema: Any, value: Any, root: Any) -> bool:
+    """Whether a value satisfies a sub-schema; True when that cannot be found out."""
+    try:
+        kind = jsonschema.validators.validator_for(root, default=jsonschema.Draft202012Validator)
+        return bool(kind(root if isinstance(root, dict) else {}).evolve(schema=schema).is_valid(value))
+    except Exception:
+        return True
+
+
+def _facets(schema: Any, root: Any, value: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """The schema objects that apply to the value, in text order."""
     if not isinstance(schema, dict) or depth > 12:
         return []
     out: list[dict[str, Any]] = []
     placed = False
-    for key, value in schema.items():
+    for key, found in schema.items():
         if key == "properties":
             out.append(schema)
             placed = True
         elif key in ("$ref", "$dynamicRef", "$recursiveRef"):
-            out += _facets(resolve(root, value), root, depth + 1)
-        elif key in ("allOf", "anyOf", "oneOf") and isinstance(value, list):
-            for sub in value:
-                out += _facets(sub, root, depth + 1)
-        elif key in ("then", "else") and "if" in schema:
-            out += _facets(value, root, depth + 1)
-    late = []
-    for key, value in schema.items():
-        if key in ("if", "not"):
-            late += [(2, f) for f in _facets(value, root, depth + 1)]
-        elif key in ("dependentSchemas", "dependencies") and isinstance(value, dict):
-            for sub in value.values():
-                late += [(2, f) for f in _facets(sub, root, depth + 1)]
+            out += _facets(resolve(root, found), root, value, depth + 1)
+        elif key == "allOf" and isinstance(found, list):
+            for sub in found:
+                out += _facets(sub, root, value, depth + 1)
+        elif key in ("anyOf", "oneOf") and isinstance(found, list):
+            fitting = [sub for sub in found if fits(sub, value, root)]
+            for sub in fitting[:1] or found:
+                out += _facets(sub, root, value, depth + 1)
+        elif key == "if":
+            branch = schema.get("then" if fits(found, value, root) else "else")
+            out += _facets(branch, root, value, depth + 1)
     if not placed:
         out.append(schema)
-    return out + [{"_late": f} for _, f in late]
+    late = []
+    for key, found in schema.items():
+        if key in ("if", "not"):
+            late += _facets(found, root, value, depth + 1)
+        elif key in ("dependentSchemas", "dependencies") and isinstance(found, dict):
+            for name, sub in found.items():
+                if isinstance(value, dict) and name in value:
+                    late += _facets(sub, root, value, depth + 1)
+    return out + [{"_late": facet} for facet in late]
 
 
-def order_of(schema: Any, root: Any) -> tuple[list[str], list[dict[str, Any]]]:
+def order_of(schema: Any, root: Any, value: Any) -> tuple[list[str], list[dict[str, Any]]]:
     """Names in schema order, and the facets."""
-    facets = _facets(schema, root)
+    facets = _facets(schema, root, value)
     names: dict[str, None] = {}
     for facet in facets:
         if isinstance(facet.get("properties"), dict):
@@ -88,7 +106,7 @@ def reorder(value: Any, schema: Any, root: Any, depth: int = 0) -> Any:
     if depth > 60:
         return value
     if isinstance(value, list):
-        _, facets = order_of(schema, root)
+        _, facets = order_of(schema, root, value)
         out = []
         for i, item in enumerate(value):
             sub: list[Any] = []
@@ -105,7 +123,11 @@ def reorder(value: Any, schema: Any, root: Any, depth: int = 0) -> Any:
         return out
     if not isinstance(value, dict):
         return value
-    names, facets = order_of(schema, root)
+    names, facets = order_of(schema, root, value)
+    for facet in facets:
+        same = [v for v in (facet.get("const"), *facet.get("enum", ())) if isinstance(v, dict) and v == value]
+        if same:
+            names = list(same[0])
     keys = [n for n in names if n in value] + [n for n in value if n not in names]
     made = {}
     for key in keys:

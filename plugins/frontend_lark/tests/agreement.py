@@ -3,7 +3,7 @@
 The grammars in ``grammars/`` have no overlapping terminals, so lark's lexer and ours see the same terminals.
 Run by hand for a long comparison:
 
-    python plugins/frontend_lark/tests/agreement.py --texts 500 --engine native [--seed 1] [NAME ...]
+    python plugins/frontend_lark/tests/agreement.py --texts 500 --engine native --optimization fast_runtime [NAME ...]
 """
 
 from __future__ import annotations
@@ -170,19 +170,24 @@ def compare(grammar: str, accepts: Callable[[str], bool], count: int, seed: int)
     return accepted, wrong
 
 
-def acceptor(grammar: str, engine: str | None) -> Callable[[str], bool]:
-    """Whether our reading of the grammar accepts a text."""
+def acceptor(grammar: str, engine: str | None, optimization: str | None = None) -> Callable[[str], bool]:
+    """Whether our reading of the grammar accepts a text; masks must agree at every byte."""
     import glrmask
 
     vocab = glrmask.Vocab.from_dict({bytes([byte]): byte for byte in range(256)})
-    constraint = glrmask.Grammar.from_lark(grammar).compile(vocab, engine=engine)
+    level = None if optimization is None else glrmask.Optimization(optimization)
+    constraint = glrmask.Grammar.from_lark(grammar).compile(vocab, engine=engine, optimization=level)
 
     def accepts(text: str) -> bool:
         state = constraint.start()
-        try:
-            state.commit_bytes(text.encode())
-        except glrmask.StateRejectedError:
-            return False
+        for byte in text.encode():
+            allowed = bool(state.mask()[byte])
+            try:
+                state.commit_token(byte)
+            except glrmask.StateRejectedError:
+                assert not allowed, f"the mask allows {bytes([byte])!r} in {text!r}, commit refuses it"
+                return False
+            assert allowed, f"the mask refuses {bytes([byte])!r} in {text!r}, commit takes it"
         return state.is_accepting()
 
     return accepts
@@ -194,13 +199,16 @@ def main() -> int:
     parser.add_argument("--texts", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--engine")
+    parser.add_argument("--optimization", help="auto, fast_build, balanced or fast_runtime")
     options = parser.parse_args()
     failed = 0
     for path in sorted(GRAMMARS.glob("*.lark")):
         if options.names and path.stem not in options.names:
             continue
         grammar = path.read_text(encoding="utf-8")
-        accepted, wrong = compare(grammar, acceptor(grammar, options.engine), options.texts, options.seed)
+        accepted, wrong = compare(
+            grammar, acceptor(grammar, options.engine, options.optimization), options.texts, options.seed
+        )
         print(f"{path.stem}: {accepted} of {2 * options.texts} texts accepted by lark, {len(wrong)} disagreements")
         for text, expected in wrong[:5]:
             print(f"    lark {'accepts' if expected else 'refuses'} {text!r}")

@@ -68,7 +68,7 @@ def test_the_inside_of_a_string_is_the_shortest(name: str, compiled, read) -> No
     original = re.compile(grammar.terminals[-1].pattern.to_regexp())
     constraint = compiled(text)
     for length in range(5):
-        for chars in itertools.product("'\\\\a\\n", repeat=length):
+        for chars in itertools.product("'\\a\n", repeat=length):
             text = "'" + "".join(chars)
             found = original.match(text)
             expected = found is not None and found.end() == len(text)

@@ -35,8 +35,8 @@ def byte_class(bits: bytes) -> str:
 
 
 def char_class(ranges: Ranges) -> str:
-    """``[...]/utf8`` of code-point ranges, negated when they reach both ends."""
-    if ranges and ranges[0][0] == 0 and ranges[-1][1] == 0x10FFFF:
+    """``[...]/utf8`` of code-point ranges, negated when they reach the end."""
+    if ranges and ranges[-1][1] == 0x10FFFF:
         outside = complement(union([*ranges, SURROGATES]))
         return f"[^{_ranges(outside, False)}]/utf8"
     return f"[{_ranges(ranges, False)}]/utf8"

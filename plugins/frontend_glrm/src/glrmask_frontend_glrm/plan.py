@@ -42,6 +42,7 @@ class Plan:
     """The nodes of one scope.
 
     Attributes:
+        ops: the operators that occur.
         scopes: SCOPE nodes used directly, in no particular order.
         canon: digests of the lexical nodes.
     """
@@ -52,6 +53,7 @@ class Plan:
         self._named: set[int] = set()
         self._visit([start] if ignore < 0 else [start, ignore])
         nodes = sorted(self._uses)
+        self.ops = {module.row(node)[0] for node in nodes}
         self.scopes = [node for node in nodes if module.row(node)[0] == ir.SCOPE]
         self.canon = Canon(module, [node for node in nodes if module.row(node)[0] < ir.FIRST_SYNTACTIC])
         self._measure(nodes)

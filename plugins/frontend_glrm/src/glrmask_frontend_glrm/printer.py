@@ -73,6 +73,8 @@ class _Scope:
         self._path = path
         self.shared = shared
         self._plan = Plan(module, start, ignore)
+        for op in self._plan.ops & REFUSED.keys():
+            raise GrammarError(f"GLRM cannot express {REFUSED[op]}")
         self._names: dict[tuple[str, int], str] = {}  # what, number -> its name in this scope
         self._used: set[str] = {"eps"}
         self._todo: deque[tuple[str, int]] = deque()
@@ -113,8 +115,6 @@ class _Scope:
         """The name that stands for a node that is not written in place."""
         op, a, _, c = self._module.row(node)
         names = self._module.names
-        if op in REFUSED:
-            raise GrammarError(f"GLRM cannot express {REFUSED[op]}")
         if op == CALL:
             body = self._module.rules[2 * a + 1]
             if self._module.row(body)[0] == SCOPE:

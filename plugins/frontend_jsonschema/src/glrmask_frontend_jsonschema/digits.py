@@ -164,10 +164,10 @@ def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_stat
         if phase in (POINT, PART):
             moves = [(48 + d, (PART, *(t.part_digit(s, d) for t, s in zip(tests, inner)))) for d in range(10)]
         for byte, target in moves:
-            if any(t.is_dead(s) for t, s in zip(tests, target[1:])):
-                continue
             known = number.get(target)
             if known is None:
+                if any(t.is_dead(s) for t, s in zip(tests, target[1:])):
+                    continue
                 known = number[target] = len(order)
                 order.append(target)
                 if known > most_states:

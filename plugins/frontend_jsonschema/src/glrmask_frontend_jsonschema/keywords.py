@@ -54,6 +54,7 @@ class Readers(Texts):
         self._atoms: dict[object, Expr] = {}
         self._constants: dict[object, Expr] = {}
         self._here: tuple[Expr, str] | None = None
+        self._algebra = cast("Meaning", self)  # the one class that derives from this
         true = self.exprs.true
         self.array_any = Arr((), true)
         self.object_any = Obj({}, {}, NO_NAMES)
@@ -176,10 +177,6 @@ class Readers(Texts):
                 if keyword in schema:
                     made = self._algebra.meet(made, self._values(schema[keyword], keyword, expr))
         return made
-
-    @property
-    def _algebra(self) -> Meaning:
-        return cast("Meaning", self)
 
     def _types(self, found: Any, expr: Expr) -> Any:
         if isinstance(found, str):

@@ -147,14 +147,14 @@ def _magnitudes(builder: FragmentMaker, record: Num, comparisons: list[Compariso
     size = sum(len(c.whole) + len(c.part) + 3 for c in comparisons) or 1
     for r in remainders:
         size *= r.modulus * (r.places + 1)
-    if size <= MOST_PRODUCT or not remainders:
+    if not remainders or size <= MOST_PRODUCT and (comparisons or len(remainders) > 1):
         return _emit(builder, build_machine([*comparisons, *remainders], fraction, MOST_STATES))
     try:
         nodes = [_emit(builder, remainder_machine(r, fraction, MOST_STATES)) for r in remainders]
     except TooLarge:
         raise NumberTooLarge from None
     if comparisons:
-        nodes.insert(0, _emit(builder, build_machine(list(comparisons), fraction, MOST_STATES)))
+        nodes.insert(0, _emit(builder, build_machine([*comparisons], fraction, MOST_STATES)))
     node = nodes[0]
     for other in nodes[1:]:
         node = builder.both(node, other)

@@ -303,14 +303,19 @@ def asked_of(record: Obj, name: str, exprs: Exprs, matches: Any) -> Expr:
         return known
     out = exprs.true
     for rule in record.rules:
-        if applies(rule, name, matches):
+        if name not in rule.names and (not rule.when or applies(rule, name, matches)):
             out = exprs.conj(out, rule.expr)
     return out
 
 
 def applies(rule: Rule, name: str, matches: Any) -> bool:
     """Whether a rule is about this name."""
-    return name not in rule.names and all(matches(strings, name) == wanted for strings, wanted in rule.when)
+    if name in rule.names:
+        return False
+    for strings, wanted in rule.when:
+        if matches(strings, name) != wanted:
+            return False
+    return True
 
 
 def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | None:

@@ -53,11 +53,19 @@ class Texts:
         size = len(value)
         if size < record.low or record.high is not None and size > record.high or value in record.excluded:
             return False
-        return all(self.test(kind, text, value) == wanted for kind, text, wanted in record.tests)
+        for kind, text, wanted in record.tests:
+            known = self._tested.get((kind, text, value))
+            if (self.test(kind, text, value) if known is None else known) != wanted:
+                return False
+        return True
 
     def matches(self, strings: Strings, name: str) -> bool:
         """Whether a name is in a key language."""
-        return any(self.fits(record, name) for record in strings)
+        for record in strings:
+            values = record.values
+            if name in values if values is not None else self.fits(record, name):
+                return True
+        return False
 
     def is_empty_string(self, record: Str) -> bool:
         """Whether no string satisfies a record, by its automaton."""
