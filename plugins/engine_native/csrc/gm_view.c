@@ -354,7 +354,8 @@ static GmStatus takes_subtree(GmViews *vs, uint32_t node, GmRe re, bool nullable
     }
     GmLoop loop;
     GM_TRY(gm_re_loop(vs->rx, re, &loop, err));
-    *out = (vs->trie->groups[node] & ~loop.groups) == 0 && n->height <= loop.cap;
+    *out = (vs->trie->groups[node] & ~loop.groups) == 0 && n->height <= loop.cap &&
+           (n->height < UINT16_MAX || loop.cap == GM_INF); /* heights saturate */
     return GM_OK;
 }
 
