@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Optional
 from .expr import FALSE_KIND, TRUE_KIND, Expr, Exprs
 
 FALSE_BIT, TRUE_BIT = 1, 2
+LAST_RANK = 3
 
 
 class Num(NamedTuple):
@@ -85,7 +86,7 @@ class Obj(NamedTuple):
 
     Attributes:
         props: known names and all that is asked of their values (rules included), in order of appearance.
-        late: names of lower rank: 1 only required, 2 only mentioned in conditions.
+        late: names of lower rank: 1 only required, 2 only mentioned in conditions, 3 only left out of others.
         required: names that must be there; all are in ``props``.
         rules: what is asked of the values of all other keys.
         low, high: number of members.
@@ -326,24 +327,27 @@ def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | Non
     required = left.required | right.required
     if high is not None and (low > high or len(required) > high):
         return None
-    props = {}
-    for name, expr in left.props.items():
-        props[name] = conj(expr, asked_of(right, name, exprs, matches))
-    for name, expr in right.props.items():
-        if name not in props:
-            props[name] = conj(asked_of(left, name, exprs, matches), expr)
+    props: dict[str, Expr] = {}
+    late: dict[str, int] = {}
+    if left.late or right.late:  # a name stands where its best rank puts it
+        for rank in range(LAST_RANK + 1):
+            for record in (left, right):
+                for name in record.props:
+                    if name not in props and record.late.get(name, 0) == rank:
+                        props[name] = conj(
+                            asked_of(left, name, exprs, matches), asked_of(right, name, exprs, matches)
+                        )
+                        if rank:
+                            late[name] = rank
+    else:
+        for name, expr in left.props.items():
+            props[name] = conj(expr, asked_of(right, name, exprs, matches))
+        for name, expr in right.props.items():
+            if name not in props:
+                props[name] = conj(asked_of(left, name, exprs, matches), expr)
     for name in required:
         if props[name].kind == FALSE_KIND:
             return None
-    late = {}
-    if left.late or right.late:
-        for name in props:
-            rank = min(
-                left.late.get(name, 0) if name in left.props else 3,
-                right.late.get(name, 0) if name in right.props else 3,
-            )
-            if rank:
-                late[name] = rank
     seen = left.seen
     if seen is not right.seen:
         if left.seen is None or right.seen is None:
