@@ -18,7 +18,8 @@ from .dialects import foreign
 
 TOKEN = re.compile(
     r"""(?P<NAME>[A-Za-z_][A-Za-z0-9_]*)|(?P<_SEPARATOR>::=|:=|:)|(?P<PUNCTUATION>[()|*+?.])"""
-    r"""|(?P<STRING>["'])|(?P<CLASS>\[)|(?P<TOKEN>@token\([0-9]+\))|(?P<NEWLINE>\n)|(?P<BLANK>[ \t\r]+|\#[^\n]*)"""
+    r"""|(?P<STRING>["'])|(?P<CLASS>\[)|(?P<TOKEN>@token\([0-9]+\))|(?P<NEWLINE>\n[ \t\r\n]*)"""
+    r"""|(?P<BLANK>[ \t\r]+|\#[^\n]*)"""
 )
 PUNCTUATION = {"(": "LPAR", ")": "RPAR", "|": "_BAR", "*": "STAR", "+": "PLUS", "?": "QUESTION", ".": "DOT"}
 TO_NEXT = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -71,7 +72,7 @@ class Scan:
             if line_begins:
                 line_begins = False
                 if self._before != "_END" and RULE_START.match(text, at):
-                    yield self._end(at - 1)
+                    yield self._end(at)
             match = TOKEN.match(text, at)
             if match is None:
                 raise foreign(text, at)
@@ -99,7 +100,7 @@ class Scan:
         return Token("_END", "", at, None, None, None, None, at)
 
     def _ends_rule(self, at: int) -> bool:
-        """Whether the newline before ``at`` ends a rule."""
+        """Whether a newline ends a rule; ``at`` is behind it and the blanks that follow."""
         if self._opened or self._before in ("_END", "_BAR", "_SEPARATOR"):
             return False
         if at > self._next:  # else a newline before this one has looked already

@@ -56,7 +56,7 @@ class Lowering:
                     parts.append((yield self._node(rule.body)))
                 b.define(self._calls[name], b.choice(parts))
             else:
-                yield self._use(rules[0].name)
+                yield self._terminal(rules[0].name)  # also when nothing uses it: it must be right
         root: int = yield self._use(self._first)
         return root
 
