@@ -62,6 +62,22 @@ static bool children_of(const GmNfa *nfa, uint32_t node, const int32_t **first, 
     }
 }
 
+static bool ascending_ids(const int32_t *list, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        if ((uint32_t)list[i] <= (uint32_t)list[i - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A syntactic node, or one that is the same on both levels: no text at all, or the empty text. */
+static bool is_syntactic(const GmNfa *nfa, uint32_t node)
+{
+    return row_of(nfa, node)[0] >= IR_TERMINAL || nfa->re[node] <= GM_RE_EPS;
+}
+
 static GmStatus check_nodes(GmNfa *nfa, GmError *err)
 {
     for (uint32_t node = 0; node < nfa->module.n_nodes; node++) {
@@ -77,7 +93,7 @@ static GmStatus check_nodes(GmNfa *nfa, GmError *err)
         uint32_t weight = 0;
         for (uint32_t i = 0; i < n; i++) {
             int32_t c = child[i * stride];
-            if (c < 0 || (uint32_t)c >= node || (row_of(nfa, (uint32_t)c)[0] < IR_TERMINAL && nfa->re[c] > GM_RE_EPS)) {
+            if (c < 0 || (uint32_t)c >= node || !is_syntactic(nfa, (uint32_t)c)) {
                 return bad(err, node);
             }
             weight += nfa->weight[c];
@@ -97,7 +113,7 @@ static GmStatus check_nodes(GmNfa *nfa, GmError *err)
             ok = row[2] >= 0 && (row[3] < 0 || row[3] >= row[2]);
             break;
         case IR_TOKEN_IDS:
-            ok = row[2] > 0 && list_of(nfa, row, 0, row[2], &list);
+            ok = row[2] > 0 && list_of(nfa, row, 0, row[2], &list) && ascending_ids(list, (uint32_t)row[2]);
             break;
         case IR_SCOPE:
             ok = row[2] < 0 || ((uint32_t)row[2] < node && row_of(nfa, (uint32_t)row[2])[0] < IR_TERMINAL);
@@ -108,7 +124,7 @@ static GmStatus check_nodes(GmNfa *nfa, GmError *err)
         case IR_ANY_ORDER:
             ok = list_of(nfa, row, 0, 4, &list) && list[2] >= 0 && (list[3] < 0 || list[3] >= list[2]);
             for (uint32_t i = 0; ok && i < 2; i++) {
-                ok = list[i] < 0 || ((uint32_t)list[i] < node && row_of(nfa, (uint32_t)list[i])[0] >= IR_TERMINAL);
+                ok = list[i] < 0 || ((uint32_t)list[i] < node && is_syntactic(nfa, (uint32_t)list[i]));
             }
             break;
         default:
@@ -120,75 +136,129 @@ static GmStatus check_nodes(GmNfa *nfa, GmError *err)
     }
     for (uint32_t r = 0; r < nfa->module.n_rules; r++) {
         int32_t body = nfa->module.rules[2 * r + 1];
-        if (body < 0 || (uint32_t)body >= nfa->module.n_nodes) {
+        if (body < 0 || (uint32_t)body >= nfa->module.n_nodes || !is_syntactic(nfa, (uint32_t)body)) {
             return gm_fail(err, GM_ARG, "rule %u of the grammar is malformed", r);
         }
     }
-    return nfa->module.root < nfa->module.n_nodes ? GM_OK : bad(err, nfa->module.root);
+    bool root_ok = nfa->module.root < nfa->module.n_nodes && is_syntactic(nfa, nfa->module.root);
+    return root_ok ? GM_OK : bad(err, nfa->module.root);
 }
 
-static bool node_nullable(const GmNfa *nfa, uint32_t node)
+/* Who waits for a node to turn out nullable: lists through `wait`, by node. */
+typedef struct Nullables {
+    GmNfa *nfa;
+    uint32_t *head;   /* per node: position in `wait` + 1 */
+    uint32_t *cursor; /* per SEQ: children known to be nullable */
+    GM_VEC(uint32_t) wait; /* (waiting node, next) pairs */
+    GM_VEC(uint32_t) todo;
+} Nullables;
+
+static GmStatus wait_for(Nullables *x, uint32_t node, uint32_t child, GmError *err)
 {
+    GM_PUSH(x->nfa->mem, x->wait, node);
+    GM_PUSH(x->nfa->mem, x->wait, x->head[child]);
+    x->head[child] = x->wait.len - 1;
+    return GM_OK;
+}
+
+/* Is the node nullable by what is known? If not, it waits for a child that could change that. */
+static GmStatus node_nullable(Nullables *x, uint32_t node, bool *out, GmError *err)
+{
+    const GmNfa *nfa = x->nfa;
     const int32_t *row = row_of(nfa, node), *child;
-    uint32_t n, stride;
     const uint8_t *known = nfa->nullable;
-    if (row[0] < IR_TERMINAL) {
-        return gm_re_nullable(nfa->rx, nfa->re[node]);
-    }
+    uint32_t n, stride, need = node;
+    *out = false;
     (void)children_of(nfa, node, &child, &n, &stride);
     switch (row[0]) {
     case IR_TERMINAL:
-        return gm_re_nullable(nfa->rx, nfa->re[row[1]]);
+        *out = gm_re_nullable(nfa->rx, nfa->re[row[1]]);
+        return GM_OK;
     case IR_CALL:
-        return known[nfa->module.rules[2 * row[1] + 1]];
+        need = (uint32_t)nfa->module.rules[2 * row[1] + 1];
+        break;
     case IR_SEQ:
-        for (uint32_t i = 0; i < n; i++) {
-            if (!known[child[i]]) {
-                return false;
-            }
+        while (x->cursor[node] < n && known[child[x->cursor[node]]]) {
+            x->cursor[node]++;
         }
-        return true;
+        *out = x->cursor[node] == n;
+        need = *out ? node : (uint32_t)child[x->cursor[node]];
+        break;
     case IR_CHOICE:
-        for (uint32_t i = 0; i < n; i++) {
-            if (known[child[i]]) {
-                return true;
-            }
+        for (uint32_t i = 0; i < n && !*out; i++) {
+            *out = known[child[i]];
         }
-        return false;
+        for (uint32_t i = 0; i < n && !*out; i++) {
+            GM_TRY(wait_for(x, node, (uint32_t)child[i], err));
+        }
+        return GM_OK;
     case IR_REPEAT:
     case IR_SCOPE:
-        return (row[0] == IR_REPEAT && row[2] == 0) || known[child[0]];
+        *out = row[0] == IR_REPEAT && row[2] == 0;
+        need = (uint32_t)child[0];
+        break;
     case IR_SEPARATED:
-        return row[2] == 0 || (known[child[0]] && (row[2] == 1 || known[child[1]]));
-    case IR_ANY_ORDER: {
-        if (child[-2] > 0) {
-            return false;
-        }
+        *out = row[2] == 0;
+        need = (uint32_t)(known[child[0]] && row[2] > 1 ? child[1] : child[0]);
+        break;
+    case IR_ANY_ORDER:
+        *out = child[-2] <= 0;
         for (uint32_t i = 0; i < n; i++) {
-            if (child[2 * i + 1] != 0) {
-                return false;
-            }
+            *out = *out && child[2 * i + 1] == 0;
         }
-        return true;
-    }
+        return GM_OK;
     default:
-        return false;
+        *out = row[0] < IR_TERMINAL && gm_re_nullable(nfa->rx, nfa->re[node]);
+        return GM_OK;
     }
+    if (!*out) {
+        *out = known[need];
+        return *out ? GM_OK : wait_for(x, node, need, err);
+    }
+    return GM_OK;
 }
 
-/* Children come first, so one pass settles all but calls of rules; repeat until nothing changes. */
-static void find_nullable(GmNfa *nfa)
+/* Each node is looked at when it comes, and again when what it waits for turned out nullable: linear. */
+static GmStatus settle_nullable(Nullables *x, uint32_t n_nodes, GmError *err)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t node = 0; node < nfa->module.n_nodes; node++) {
-            if (!nfa->nullable[node] && node_nullable(nfa, node)) {
-                nfa->nullable[node] = 1;
-                changed = true;
+    for (uint32_t node = 0; node < n_nodes; node++) {
+        GM_PUSH(x->nfa->mem, x->todo, node);
+        while (x->todo.len > 0) {
+            uint32_t at = x->todo.data[--x->todo.len];
+            bool yes = false;
+            if (!x->nfa->nullable[at]) {
+                GM_TRY(node_nullable(x, at, &yes, err));
+            }
+            if (!yes) {
+                continue;
+            }
+            x->nfa->nullable[at] = 1;
+            for (uint32_t w = x->head[at]; w != 0; w = x->wait.data[w]) {
+                GM_PUSH(x->nfa->mem, x->todo, x->wait.data[w - 1]);
             }
         }
     }
+    return GM_OK;
+}
+
+static GmStatus find_nullable(GmNfa *nfa, GmError *err)
+{
+    Nullables x;
+    GmArena scratch;
+    void *p;
+    memset(&x, 0, sizeof x);
+    x.nfa = nfa;
+    gm_arena_init(&scratch, nfa->mem);
+    GmStatus status = gm_arena_zeroed(&scratch, 2 * (size_t)nfa->module.n_nodes, sizeof(uint32_t), &p, err);
+    if (status == GM_OK) {
+        x.head = p;
+        x.cursor = x.head + nfa->module.n_nodes;
+        status = settle_nullable(&x, nfa->module.n_nodes, err);
+    }
+    GM_VEC_FREE(nfa->mem, x.wait);
+    GM_VEC_FREE(nfa->mem, x.todo);
+    gm_arena_deinit(&scratch);
+    return status;
 }
 
 /* -- states and rules --------------------------------------------------------------------------------- */
@@ -287,7 +357,7 @@ static GmStatus id_set_of(GmNfa *nfa, uint32_t node, uint32_t *out, GmError *err
     GmIdSet set = {(const uint32_t *)nfa->module.args + row[1], (uint32_t)row[2]};
     for (uint32_t i = 0; i < set.n; i++) {
         if (set.ids[i] >= nfa->max_exact) {
-            nfa->max_exact = set.ids[i] + 1;
+            nfa->max_exact = (uint64_t)set.ids[i] + 1;
         }
     }
     GM_PUSH(nfa->mem, nfa->id_sets, set);
@@ -497,6 +567,9 @@ static GmStatus build_separated(GmNfa *nfa, uint32_t at, GmError *err)
     uint32_t high = row[3] < 0 ? GM_INF : (uint32_t)row[3];
     uint32_t copies = high == GM_INF ? (low > 1 ? low : 1) : high;
     if (f.acc == GM_NONE) {
+        if (high == 0) {
+            return finish(nfa, at, f.cont, err);
+        }
         uint32_t leaves = nfa->weight[item] + nfa->weight[sep];
         if (!may_unroll(nfa, f.node, leaves, low, high) && !nfa->nullable[item] && !nfa->nullable[sep]) {
             return finish_lazy(nfa, at, err);
@@ -725,8 +798,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     nfa->expand = p;
     GM_TRY(gm_lower_lexical(nfa, err));
     GM_TRY(check_nodes(nfa, err));
-    find_nullable(nfa);
-    return GM_OK;
+    return find_nullable(nfa, err);
 }
 
 void gm_nfa_deinit(GmNfa *nfa)

@@ -101,7 +101,7 @@ typedef struct GmNfa {
     GmMap rule_of;   /* (node, ctx) -> rule */
     GmMap set_of;    /* token id node -> id set */
     uint32_t root;   /* rule */
-    uint32_t max_exact; /* largest exact id + 1 */
+    uint64_t max_exact; /* largest exact id + 1 */
 } GmNfa;
 
 GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t max_states,

@@ -39,6 +39,22 @@ static GmStatus child_of(const GmNfa *nfa, uint32_t node, int32_t child, GmRe *o
     return GM_OK;
 }
 
+/* One character out of ranges that ascend, do not touch surrogates, and do not overlap. */
+static GmStatus lower_chars(GmNfa *nfa, uint32_t node, GmRe *out, GmError *err)
+{
+    const int32_t *row = row_of(nfa, node), *list;
+    GM_TRY(args_of(nfa, node, row[1], 2 * (int64_t)row[2], &list, err));
+    int32_t after = 0;
+    for (int32_t i = 0; i < row[2]; i++) {
+        int32_t first = list[2 * i], last = list[2 * i + 1];
+        if (first < after || last < first || last > 0x10ffff || (first < 0xe000 && last >= 0xd800)) {
+            return bad(err, node);
+        }
+        after = last + 1;
+    }
+    return gm_utf8_chars(nfa->rx, (const uint32_t *)list, (uint32_t)row[2], out, err);
+}
+
 static GmStatus lower_literals(GmNfa *nfa, uint32_t node, GmRe *out, GmError *err)
 {
     const int32_t *row = row_of(nfa, node), *pairs;
@@ -78,6 +94,10 @@ static GmStatus lower_automaton(GmNfa *nfa, uint32_t node, GmRe *out, GmError *e
     uint32_t states = (uint32_t)args[0], edges = (uint32_t)args[2], n_ends = (uint32_t)args[3 + 3 * edges];
     if ((int64_t)edges * 3 + 4 + (int64_t)n_ends != row[2]) {
         return bad(err, node);
+    }
+    if (states > nfa->rx->max_nodes) {
+        return gm_fail_limit(err, "lexer_states", "an automaton has %u states, more than %u (limit \"lexer_states\")", states,
+                             nfa->rx->max_nodes);
     }
     void *p_off, *p_label, *p_target, *p_accept, *p_good, *p_head, *p_next;
     GM_TRY(gm_arena_zeroed(nfa->arena, states + 1u, sizeof(uint32_t), &p_off, err));
@@ -170,7 +190,7 @@ static GmStatus lower_list(GmNfa *nfa, uint32_t node, GmRe *out, GmError *err)
 
 static GmStatus lower_lexical_node(GmNfa *nfa, uint32_t node, GmRe *out, GmError *err)
 {
-    const int32_t *row = row_of(nfa, node), *list;
+    const int32_t *row = row_of(nfa, node);
     GmRegex *rx = nfa->rx;
     const uint8_t *text;
     GmRe a, b;
@@ -193,8 +213,7 @@ static GmStatus lower_lexical_node(GmNfa *nfa, uint32_t node, GmRe *out, GmError
         return gm_re_set(rx, &set, out, err);
     }
     case IR_CHARS:
-        GM_TRY(args_of(nfa, node, row[1], 2 * (int64_t)row[2], &list, err));
-        return gm_utf8_chars(rx, (const uint32_t *)list, (uint32_t)row[2], out, err);
+        return lower_chars(nfa, node, out, err);
     case IR_LEX_SEQ:
     case IR_LEX_CHOICE:
         return lower_list(nfa, node, out, err);
