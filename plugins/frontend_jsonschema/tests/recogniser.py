@@ -7,7 +7,7 @@ of blanks, and it does not handle left recursion, which they do not have.
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from functools import cache
 
 from glrmask_core.ir import Module, Op
 
@@ -31,7 +31,7 @@ class Recogniser:
         module, rows, args, blob = self.module, self.rows, self.module.args, self.module.blob
         size = len(data)
 
-        @lru_cache(maxsize=None)
+        @cache
         def ends(node: int, at: int) -> frozenset[int]:
             return frozenset(compute(node, at))
 
@@ -88,9 +88,8 @@ class Recogniser:
                 item, separator = args[a], args[a + 1]
                 out = {at} if b == 0 else set()
                 if c != 0:
-                    out |= repeat(
-                        lambda s: sequence((separator, item), {s}), ends(item, at), max(b - 1, 0), c - 1 if c > 0 else -1
-                    )
+                    most = c - 1 if c > 0 else -1
+                    out |= repeat(lambda s: sequence((separator, item), {s}), ends(item, at), max(b - 1, 0), most)
                 return out
             if op == Op.BOTH:
                 return ends(a, at) & ends(b, at)
@@ -132,7 +131,8 @@ class Recogniser:
                     continue
                 froms = {s} if count == 0 or separator < 0 else ends(separator, s)
                 for f in froms:
-                    new = {(used | {i}, count + 1, e) for i, (n, _) in enumerate(items) if i not in used for e in ends(n, f)}
+                    left = [(i, n) for i, (n, _) in enumerate(items) if i not in used]
+                    new = {(used | {i}, count + 1, e) for i, n in left for e in ends(n, f)}
                     if extra >= 0:
                         new |= {(used, count + 1, e) for e in ends(extra, f) if e > s}
                     todo += new - seen

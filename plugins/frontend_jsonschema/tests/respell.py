@@ -14,8 +14,10 @@ import jsonschema
 
 
 def resolve(root: Any, ref: Any) -> Any:
-    if not isinstance(ref, str) or not ref.startswith("#"):
+    if not isinstance(ref, str):
         return None
+    if not ref.startswith("#"):
+        return _identified(root, ref)
     at = root
     for part in ref[1:].split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~").replace("%25", "%").replace("%22", '"')
@@ -26,6 +28,17 @@ def resolve(root: Any, ref: Any) -> Any:
         else:
             return None
     return at
+
+
+def _identified(schema: Any, name: str) -> Any:
+    if isinstance(schema, dict):
+        if schema.get("$id") == name:
+            return schema
+        for value in schema.values():
+            found = _identified(value, name)
+            if found is not None:
+                return found
+    return None
 
 
 def fits(schema: Any, value: Any, root: Any) -> bool:
@@ -141,9 +154,8 @@ def reorder(value: Any, schema: Any, root: Any, depth: int = 0) -> Any:
             if isinstance(facet.get("patternProperties"), dict):
                 sub += list(facet["patternProperties"].values())
             if not found:
-                sub += [
-                    facet[k] for k in ("additionalProperties", "unevaluatedProperties") if isinstance(facet.get(k), dict)
-                ]
+                others = ("additionalProperties", "unevaluatedProperties")
+                sub += [facet[k] for k in others if isinstance(facet.get(k), dict)]
         made[key] = reorder(value[key], {"allOf": sub}, root, depth + 1)
     return made
 

@@ -100,13 +100,13 @@ class Comparison:
         _, at, order = state
         if order == EQUAL and at < len(self.part):
             order = LESS
-        return order in self.outcomes
+        return bool(order in self.outcomes)
 
     def is_dead(self, state: Any) -> bool:
         """Whether nothing that follows can be accepted."""
         if state[0] == "p":
-            return state[2] != EQUAL and state[2] not in self.outcomes
-        return state[0] >= len(self.whole) and state[1] == GREATER and GREATER not in self.outcomes
+            return bool(state[2] != EQUAL and state[2] not in self.outcomes)
+        return bool(state[0] >= len(self.whole) and state[1] == GREATER and GREATER not in self.outcomes)
 
 
 class Remainder:
@@ -136,7 +136,7 @@ class Remainder:
         return (left == 0) == self.wanted
 
     def is_dead(self, state: Any) -> bool:
-        return self.wanted and isinstance(state, tuple) and state[0] < 0
+        return bool(self.wanted and isinstance(state, tuple) and state[0] < 0)
 
 
 def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_states: int) -> Machine | None:
@@ -153,20 +153,21 @@ def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_stat
         out: dict[int, list[int]] = {}
         edges.append(out)
         phase, inner = state[0], state[1:]
+        pairs = list(zip(tests, inner, strict=True))
         moves: list[tuple[int, Any]] = []
         if phase in (START, WHOLE):
             moves = [
-                (48 + d, (ZERO if phase == START and d == 0 else WHOLE, *(t.digit(s, d) for t, s in zip(tests, inner))))
+                (48 + d, (ZERO if phase == START and d == 0 else WHOLE, *[t.digit(s, d) for t, s in pairs]))
                 for d in range(10)
             ]
         if phase in (ZERO, WHOLE) and fraction:
-            moves.append((46, (POINT, *(t.point(s) for t, s in zip(tests, inner)))))
+            moves.append((46, (POINT, *[t.point(s) for t, s in pairs])))
         if phase in (POINT, PART):
-            moves = [(48 + d, (PART, *(t.part_digit(s, d) for t, s in zip(tests, inner)))) for d in range(10)]
+            moves = [(48 + d, (PART, *[t.part_digit(s, d) for t, s in pairs])) for d in range(10)]
         for byte, target in moves:
             known = number.get(target)
             if known is None:
-                if any(t.is_dead(s) for t, s in zip(tests, target[1:])):
+                if any(t.is_dead(s) for t, s in zip(tests, target[1:], strict=True)):
                     continue
                 known = number[target] = len(order)
                 order.append(target)
@@ -175,7 +176,7 @@ def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_stat
             out.setdefault(known, []).append(byte)
     accepting = {
         i for i, s in enumerate(order)
-        if s[0] in (ZERO, WHOLE, PART) and all(t.accepts(x) for t, x in zip(tests, s[1:]))
+        if s[0] in (ZERO, WHOLE, PART) and all(t.accepts(x) for t, x in zip(tests, s[1:], strict=True))
     }  # fmt: skip
     return _trim(edges, accepting)
 

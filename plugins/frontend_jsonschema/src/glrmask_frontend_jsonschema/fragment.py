@@ -108,7 +108,8 @@ class Fragment:
 
     def _repeat_ends(self, data: Any, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> set[int]:
         part, low, high = data
-        ends, out, count = {at}, set(), 0
+        ends, count = {at}, 0
+        out: set[int] = set()
         while ends and (high is None or count <= high):
             if count >= low:
                 if ends <= out:

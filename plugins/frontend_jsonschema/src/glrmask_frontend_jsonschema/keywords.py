@@ -14,7 +14,6 @@ from .refuse import Refusal, Where, fault, pointer
 from .resolve import Context, Resolver
 from .settings import Settings
 from .shape import (
-    NUM_ANY,
     NUM_INTEGER,
     NUMS_ANY,
     NUMS_INTEGER,
@@ -84,9 +83,8 @@ class Readers(Texts):
         """The expression of a schema (or boolean); a schema that only refers is what it refers to."""
         passed: set[int] | None = None
         while True:
-            if schema is True or schema == {}:
-                if schema is True or isinstance(schema, dict):
-                    return self.exprs.true
+            if schema is True or (not schema and isinstance(schema, dict)):
+                return self.exprs.true
             if schema is False:
                 return self.exprs.false
             if not isinstance(schema, dict):
@@ -97,7 +95,7 @@ class Readers(Texts):
             made = self._atoms.get(key)
             if made is not None:
                 return made
-            if "$ref" not in schema or self.dropped and (id(schema), "$ref") in self.dropped:
+            if "$ref" not in schema or (self.dropped and (id(schema), "$ref") in self.dropped):
                 break
             if any(k != "$ref" and GROUPS.get(k) for k in schema):
                 break
@@ -159,7 +157,7 @@ class Readers(Texts):
             kinds = self._types(schema["type"], expr)
         if "format" in schema:
             self._check_format(schema["format"], expr)
-        num = NUMS_ANY if "number" in kinds else NUMS_INTEGER if "integer" in kinds else ()
+        num: tuple[Num, ...] = NUMS_ANY if "number" in kinds else NUMS_INTEGER if "integer" in kinds else ()
         if num and groups & NUMBER:
             num = self._numbers(schema, num[0], expr)
         strs: Strings = STRS_ANY if "string" in kinds else ()

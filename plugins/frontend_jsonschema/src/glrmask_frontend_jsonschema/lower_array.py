@@ -82,7 +82,7 @@ class ArrayLowering:
 
     def _counted(self, record: Arr, origin: Expr) -> int:
         """One or more items of an array with ``contains``."""
-        builder, nothing = self.builder, self.builder.nothing()
+        nothing = self.builder.nothing()
         tops = [max(c.low, 0 if c.high is None else c.high) for c in record.contains]
         far = max([len(record.prefix), record.low, *(c.start for c in record.contains)])
         if record.high is not None:
@@ -112,7 +112,7 @@ class ArrayLowering:
             return {}
         item = record.prefix[at] if at < len(record.prefix) else record.rest
         options: list[tuple[Expr, list[int]]] = [(item, [min(at + 1, far)])]
-        for contains, top, count in zip(record.contains, tops, state[1:]):
+        for contains, top, count in zip(record.contains, tops, state[1:], strict=True):
             more = []
             for expr, path in options:
                 if at < contains.start:
@@ -140,7 +140,7 @@ class ArrayLowering:
         loop = moves.get(state)
         for target, node in moves.items():
             rest = nothing if target == state else made.get(target, nothing)
-            ends = target[0] >= record.low and all(n >= c.low for c, n in zip(record.contains, target[1:]))
+            ends = target[0] >= record.low and all(n >= c.low for c, n in zip(record.contains, target[1:], strict=True))
             onward = builder.seq((comma, rest))
             parts.append(builder.seq((node, builder.optional(onward) if ends else onward)))
         out = builder.choice(parts)

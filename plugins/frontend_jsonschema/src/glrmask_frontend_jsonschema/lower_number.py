@@ -5,7 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, floor
 
-from .digits import EQUAL, GREATER, LESS, Comparison, Machine, Remainder, TooLarge, build_machine, decimal_digits, remainder_machine
+from .digits import (
+    EQUAL,
+    GREATER,
+    LESS,
+    Comparison,
+    Machine,
+    Remainder,
+    TooLarge,
+    build_machine,
+    decimal_digits,
+    remainder_machine,
+)
 from .fragment import Fragment, FragmentMaker
 from .shape import NUM_ANY, NUM_INTEGER, Num
 
@@ -107,7 +118,7 @@ def _listed(record: Num) -> list[bytes] | None:
         return None
     step = int(record.multiple)
     first, last = -(-int(record.low) // step), int(record.high) // step
-    if last - first >= MOST_LISTED or step <= 10 and last - first > 50:
+    if last - first >= MOST_LISTED or (step <= 10 and last - first > 50):
         return None
     values = (Fraction(i * step) for i in range(first, last + 1))
     return [
@@ -124,10 +135,10 @@ def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison]
             None if high is None else -high, high_open, None if low is None else -low, low_open
         )  # fmt: skip
     if high is not None:
-        if high < 0 or high == 0 and (high_open or not positive):
+        if high < 0 or (high == 0 and (high_open or not positive)):
             return None
         out.append(Comparison(high, (LESS,) if high_open else (LESS, EQUAL)))
-    if low is not None and (low > 0 or low == 0 and low_open):
+    if low is not None and (low > 0 or (low == 0 and low_open)):
         out.append(Comparison(low, (GREATER,) if low_open else (GREATER, EQUAL)))
     elif bounded and not positive:
         out.append(Comparison(Fraction(0), (GREATER,)))  # no "-0" under bounds
@@ -147,7 +158,7 @@ def _magnitudes(builder: FragmentMaker, record: Num, comparisons: list[Compariso
     size = sum(len(c.whole) + len(c.part) + 3 for c in comparisons) or 1
     for r in remainders:
         size *= r.modulus * (r.places + 1)
-    if not remainders or size <= MOST_PRODUCT and (comparisons or len(remainders) > 1):
+    if not remainders or (size <= MOST_PRODUCT and (comparisons or len(remainders) > 1)):
         return _emit(builder, build_machine([*comparisons, *remainders], fraction, MOST_STATES))
     try:
         nodes = [_emit(builder, remainder_machine(r, fraction, MOST_STATES)) for r in remainders]

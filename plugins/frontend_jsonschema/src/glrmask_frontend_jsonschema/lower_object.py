@@ -273,7 +273,7 @@ class ObjectLowering:
             return builder.seq((lowering.free_key(lowering.strings.speller.body, list(record.props)), node))
         groups: dict[Expr, list[tuple[bool, ...]]] = {}
         for cell in self._cells(languages, origin):
-            held = dict(zip(languages, cell))
+            held = dict(zip(languages, cell, strict=True))
             value = meaning.exprs.true
             for rule in rules:
                 if all(held[strings] == positive for strings, positive in rule.when):
@@ -316,7 +316,7 @@ class ObjectLowering:
         body = strings.speller.body
         parts = []
         for cell in cells:
-            held = [node for node, positive in zip(nodes, cell) if positive]
+            held = [node for node, positive in zip(nodes, cell, strict=True) if positive]
             node = held[0] if held else body
             for other in held[1:]:
                 node = builder.both(node, other)

@@ -71,9 +71,9 @@ class StringLowering:
         lengths = fragment.lengths()
         if lengths is not None:
             least, most = lengths
-            if low <= least and (high is None or most is not None and most <= high):
+            if low <= least and (high is None or (most is not None and most <= high)):
                 return node
-            if high is not None and least > high or most is not None and most < low:
+            if (high is not None and least > high) or (most is not None and most < low):
                 return builder.nothing()
             narrowed = self._narrow(fragment, nodes, low, high)
             if narrowed is not None:

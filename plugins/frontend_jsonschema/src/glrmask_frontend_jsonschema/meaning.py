@@ -7,15 +7,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, Union, cast
 
 from glrmask_core.errors import GrammarError
 
 from . import shape as sh
-from .expr import AND, ATOM, FALSE_KIND, NOT, OR, TRUE_KIND, Expr, Exprs
 from .combinators import Combinators
+from .expr import AND, ATOM, FALSE_KIND, NOT, OR, TRUE_KIND, Expr
 from .refuse import Where, fault, pointer
-from .resolve import Context
 from .shape import Arr, Num, Obj, Shape, Str
 
 MOST_RECORDS = 4096  # records of one type in one schema; json_schema.md section 5 (2^12 combinations)
@@ -164,7 +163,7 @@ class Meaning(Combinators):
         for a in left:
             for b in right:
                 made = self.meet_two(a, b)
-                if made is None or several and self.is_surely_empty_record(made, 2):
+                if made is None or (several and self.is_surely_empty_record(made, 2)):
                     continue
                 out[_key(made)] = made
         if len(out) > MOST_RECORDS:
@@ -221,12 +220,13 @@ class Meaning(Combinators):
         for slot in range(2, 6):
             union: Records = ()
             for i, mine in enumerate(kept):
-                left: Records = mine[slot]
+                left = _slot(mine, slot)
                 if not left:
                     continue
                 for j, other in enumerate(plain):
-                    if j != i and other[slot] and left:
-                        left = self.subtract(left, other[slot], every[slot])
+                    against = _slot(other, slot)
+                    if j != i and against and left:
+                        left = self.subtract(left, against, _slot(every, slot))
                 union = self.join_records(union, left)
             types.append(union)
         return Shape(null, bools, *(tuple(t) for t in types))
@@ -239,18 +239,19 @@ class Meaning(Combinators):
             out = self.union(out, s)
         types: list[Records] = []
         for slot in (4, 5):
-            sets = [s[slot] for s in kept if s[slot]]
+            sets = [_slot(s, slot) for s in kept if s[slot]]
             if all(self.are_disjoint_records(a, b, DEEPEST_PROOF) for i, a in enumerate(sets) for b in sets[:i]):
                 types.append(tuple(r for s in sets for r in s))
                 continue
             matched: Records = ()
-            unmatched: Records = every[slot]
-            for s, t in zip(plain, kept):
-                against = self.negate_records(s[slot], every[slot])
+            unmatched = _slot(every, slot)
+            for s, t in zip(plain, kept, strict=True):
+                against = self.negate_records(_slot(s, slot), _slot(every, slot))
+                mine = _slot(t, slot)
                 matched = (
-                    *self.meet_records(matched, t[slot]),
+                    *self.meet_records(matched, mine),
                     *self.meet_records(matched, against),
-                    *self.meet_records(unmatched, t[slot]),
+                    *self.meet_records(unmatched, mine),
                 )
                 unmatched = self.meet_records(unmatched, against)
             types.append(matched)
@@ -293,9 +294,9 @@ class Meaning(Combinators):
 
     def are_disjoint_shapes(self, a: Shape, b: Shape, depth: int) -> bool:
         """The same for shapes."""
-        if a.null and b.null or a.bools & b.bools:
+        if (a.null and b.null) or a.bools & b.bools:
             return False
-        return all(self.are_disjoint_records(a[slot], b[slot], depth) for slot in range(2, 6))
+        return all(self.are_disjoint_records(_slot(a, slot), _slot(b, slot), depth) for slot in range(2, 6))
 
     def are_disjoint_records(self, left: Records, right: Records, depth: int) -> bool:
         """The same for unions of one type."""
@@ -331,7 +332,13 @@ class Meaning(Combinators):
         return made is None or self.is_surely_empty_record(made, depth)
 
 
+def _slot(shape: Shape, slot: int) -> Records:
+    """The records of one type: 2 number, 3 string, 4 array, 5 object."""
+    return cast(Records, shape[slot])
+
+
 def _key(record: Record) -> object:
     if isinstance(record, Obj):
-        return (tuple(record.props.items()), record.required, record.rules, record.low, record.high, record.some, record.seen)
+        props = tuple(record.props.items())
+        return props, record.required, record.rules, record.low, record.high, record.some, record.seen
     return record

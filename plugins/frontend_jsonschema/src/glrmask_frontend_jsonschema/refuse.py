@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from glrmask_core.errors import GrammarError
 from glrmask_core.source import Diagnostic
 
 # Where a schema stands: the parent's place and the last token of the JSON pointer; the root is None.
-Where = Optional[tuple[Any, str]]
+Where = tuple[Any, str] | None
 
 
 def pointer(where: Where, *more: str) -> str:

@@ -46,9 +46,9 @@ class Resource:
         self.anchors: dict[str, tuple[Any, Where]] = {}
         self.dynamic: dict[str, tuple[Any, Where]] = {}
         dialect = root.get("$schema") if isinstance(root, dict) else None
-        self.old = any(x in dialect for x in _OLD) if isinstance(dialect, str) else bool(parent and parent.old)
+        self.old: bool = any(x in dialect for x in _OLD) if isinstance(dialect, str) else bool(parent and parent.old)
         # "id" identifies in draft 4, and where no draft is named
-        self.plain_id = (
+        self.plain_id: bool = (
             not any(x in dialect for x in _LATER) if isinstance(dialect, str) else parent is None or parent.plain_id
         )
 
@@ -211,9 +211,8 @@ class Resolver:
                 if not self.scoped and any(word in text for word in DYNAMIC_WORDS):
                     raise NeedsScopes
                 return self._add(read_json(text), uri)
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
         from referencing.exceptions import NoSuchResource
-        from referencing.jsonschema import EMPTY_REGISTRY  # noqa: F401  (fails early when it is not installed)
-        from jsonschema_specifications import REGISTRY
 
         for key in (uri, uri + "#"):
             try:
@@ -271,7 +270,7 @@ class Resolver:
         found = schema.get("$id")
         if found is None and resource.plain_id:
             found = schema.get("id")
-        if not isinstance(found, str) or resource.old and "$ref" in schema:
+        if not isinstance(found, str) or (resource.old and "$ref" in schema):
             return resource
         url, fragment = urldefrag(found)
         if fragment:

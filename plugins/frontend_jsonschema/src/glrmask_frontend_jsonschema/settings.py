@@ -39,7 +39,11 @@ class Settings:
     max_nodes: int = MAX_NODES
 
 
-_CHOICES = {"escapes": ("canonical", "any"), "property_order": ("schema", "any"), "unknown_formats": ("error", "ignore")}
+_CHOICES = {
+    "escapes": ("canonical", "any"),
+    "property_order": ("schema", "any"),
+    "unknown_formats": ("error", "ignore"),
+}
 _DEFAULT = Settings()
 
 

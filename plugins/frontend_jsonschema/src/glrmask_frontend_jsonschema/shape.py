@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 from math import gcd
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from .expr import FALSE_KIND, TRUE_KIND, Expr, Exprs
 
@@ -25,13 +25,13 @@ class Num(NamedTuple):
     """
 
     integer: bool = False
-    low: Optional[Fraction] = None
+    low: Fraction | None = None
     low_open: bool = False
-    high: Optional[Fraction] = None
+    high: Fraction | None = None
     high_open: bool = False
-    multiple: Optional[Fraction] = None
+    multiple: Fraction | None = None
     not_multiples: tuple[Fraction, ...] = ()
-    values: Optional[tuple[tuple[Any, tuple[str, ...]], ...]] = None
+    values: tuple[tuple[Any, tuple[str, ...]], ...] | None = None
     excluded: frozenset[Any] = frozenset()
 
 
@@ -39,9 +39,9 @@ class Str(NamedTuple):
     """Strings: all of these hold. ``tests`` are ("pattern" | "format", text, wanted)."""
 
     low: int = 0
-    high: Optional[int] = None
+    high: int | None = None
     tests: tuple[tuple[str, str, bool], ...] = ()
-    values: Optional[tuple[str, ...]] = None
+    values: tuple[str, ...] | None = None
     excluded: frozenset[str] = frozenset()
 
 
@@ -54,7 +54,7 @@ class Contains(NamedTuple):
     start: int
     expr: Expr
     low: int
-    high: Optional[int]
+    high: int | None
 
 
 class Arr(NamedTuple):
@@ -64,9 +64,9 @@ class Arr(NamedTuple):
     prefix: tuple[Expr, ...]
     rest: Expr
     low: int = 0
-    high: Optional[int] = None
+    high: int | None = None
     contains: tuple[Contains, ...] = ()
-    unique: Optional[Expr] = None
+    unique: Expr | None = None
     seen: tuple[int, bool, tuple[Expr, ...]] = (0, False, ())
 
 
@@ -99,9 +99,9 @@ class Obj(NamedTuple):
     required: frozenset[str]
     rules: tuple[Rule, ...] = ()
     low: int = 0
-    high: Optional[int] = None
+    high: int | None = None
     some: tuple[Rule, ...] = ()
-    seen: Optional[tuple[frozenset[str], tuple[Strings, ...]]] = UNSEEN
+    seen: tuple[frozenset[str], tuple[Strings, ...]] | None = UNSEEN
 
 
 class Shape(NamedTuple):
@@ -142,9 +142,9 @@ def number_fits(record: Num, value: Any) -> bool:
     """Whether a value (a Fraction, or a str key of a number too large to handle) satisfies a record."""
     if not isinstance(value, Fraction):
         return record._replace(values=None, excluded=frozenset()) == NUM_ANY and value not in record.excluded
-    if record.low is not None and (value < record.low or record.low_open and value == record.low):
+    if record.low is not None and (value < record.low or (record.low_open and value == record.low)):
         return False
-    if record.high is not None and (value > record.high or record.high_open and value == record.high):
+    if record.high is not None and (value > record.high or (record.high_open and value == record.high)):
         return False
     if record.multiple is not None and value % record.multiple:
         return False
@@ -162,7 +162,7 @@ def both_numbers(left: Num, right: Num) -> Num | None:
         low, low_open = right.low, right.low_open
     if right.high is not None and (high is None or (right.high, not right.high_open) < (high, not high_open)):
         high, high_open = right.high, right.high_open
-    if low is not None and high is not None and (low > high or low == high and (low_open or high_open)):
+    if low is not None and high is not None and (low > high or (low == high and (low_open or high_open))):
         return None
     multiple = least_common_multiple(left.multiple, right.multiple)
     not_multiples = tuple(dict.fromkeys(left.not_multiples + right.not_multiples))
@@ -311,12 +311,7 @@ def asked_of(record: Obj, name: str, exprs: Exprs, matches: Any) -> Expr:
 
 def applies(rule: Rule, name: str, matches: Any) -> bool:
     """Whether a rule is about this name."""
-    if name in rule.names:
-        return False
-    for strings, wanted in rule.when:
-        if matches(strings, name) != wanted:
-            return False
-    return True
+    return name not in rule.names and all(matches(strings, name) == wanted for strings, wanted in rule.when)
 
 
 def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | None:

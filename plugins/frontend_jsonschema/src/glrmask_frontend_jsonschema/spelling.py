@@ -37,7 +37,7 @@ _SPECIAL: dict[int, list[bytes]] = {code: _canonical(code) for code in (*range(0
 
 def is_plain(text: str) -> bool:
     """Whether every character has one canonical spelling, itself."""
-    return text.isprintable() and '"' not in text and "\\" not in text or not any(ord(c) in _SPECIAL for c in text)
+    return (text.isprintable() and '"' not in text and "\\" not in text) or not any(ord(c) in _SPECIAL for c in text)
 
 
 def usual(text: str) -> bytes | None:

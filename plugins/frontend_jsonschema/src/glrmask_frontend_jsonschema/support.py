@@ -76,7 +76,7 @@ TABLE: tuple[Keyword, ...] = (
     Keyword("multipleOf", NUMBER, _ALL, "exact up to 65,536 remainders"),
     Keyword("items", ARRAY, _ALL, "exact; a list is read as `prefixItems`", "either"),
     Keyword("prefixItems", ARRAY, "2020-12", "exact", "schemas"),
-    Keyword("additionalItems", ARRAY, "4, 6, 7, 2019-09", "exact; without a list in `items` it has no effect", "schema"),
+    Keyword("additionalItems", ARRAY, "4, 6, 7, 2019-09", "exact; without a list in `items` no effect", "schema"),
     Keyword("minItems", ARRAY, _ALL, "exact"),
     Keyword("maxItems", ARRAY, _ALL, "exact"),
     Keyword("uniqueItems", ARRAY, _ALL, "exact when at most one item fits or the items have few values, else refused"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from glrmask_core.errors import GrammarError
 
 from .patterns import fragment_of
-from .refuse import Refusal, fault, pointer
+from .refuse import Refusal, pointer
 from .settings import Settings
 from .shape import Str, Strings
 from .spelling import usual
@@ -30,8 +30,6 @@ class Texts:
             fragment_of("pattern", text, self.settings.escapes == "any")
         except GrammarError as error:
             more = (text,) if keyword == "patternProperties" else ()
-            if getattr(error, "malformed", False):
-                raise fault(pointer(expr.where, keyword, *more), "a regular expression of ECMA-262", str(error)) from error
             raise Refusal(
                 expr.schema, pointer(expr.where, keyword, *more), keyword, str(error), "Write the pattern without it."
             ) from error
@@ -51,7 +49,7 @@ class Texts:
         if record.values is not None and value not in record.values:
             return False
         size = len(value)
-        if size < record.low or record.high is not None and size > record.high or value in record.excluded:
+        if size < record.low or (record.high is not None and size > record.high) or value in record.excluded:
             return False
         for kind, text, wanted in record.tests:
             known = self._tested.get((kind, text, value))

@@ -38,7 +38,7 @@ def finite_values(meaning: Meaning, expr: Expr, most: int) -> list[Expr] | None:
         return None
     whole: list[Expr] = []
     for array in shape.arr:
-        if array.unique is not None or array.contains or array.rest.kind != FALSE_KIND and array.high is None:
+        if array.unique is not None or array.contains or (array.rest.kind != FALSE_KIND and array.high is None):
             return None
         if len(array.prefix) != array.low or array.high not in (None, array.low):
             return None
@@ -88,6 +88,6 @@ def _numbers(record: Num, most: int) -> list[Fraction] | None:
     found = [i * step for i in range(first, last + 1)]
     return [
         v for v in found
-        if not (record.low_open and v == record.low or record.high_open and v == record.high)
+        if not ((record.low_open and v == record.low) or (record.high_open and v == record.high))
         and v not in record.excluded and all(v % m for m in record.not_multiples)
     ]  # fmt: skip
