@@ -1,7 +1,20 @@
 """``ParserProgram``: a parser given as data, acyclic POP/READ/PUSH graphs per terminal.
 
 The definition is checked in full and copied when the object is made; nothing of the caller's is kept, and
-no Python runs while tokens are generated. The format and its meaning are in ``docs/parser-programs.md``.
+no Python runs while tokens are generated. Its form::
+
+    definition = {"stack_symbol_count": n >= 1, "terminals": [template, ...], "completion": template}
+    template   = {"pop": graph, "read": graph, "push": graph,
+                  "pop_to_read": links, "pop_to_push": links, "read_to_push": links}
+    graph      = {"start": state, "states": [{"accepting": bool,
+                  "transitions": [{"label": {"Symbol": s} or "Default", "target": state}, ...]}, ...]}
+    links      = [state of the other graph or null, ...]      per source state; a missing tail is null
+
+A configuration is a set of stacks, at first one stack ``[0]``. A template maps a stack to stacks by walks
+from the start of ``pop``: a POP edge removes the top symbol it names (``"Default"``: one without an edge of
+its own here), a READ edge looks at it, a PUSH edge adds one, links cross to the next graph without input, and
+every accepting state on the way gives the stack as it is then. A terminal applies its template to all stacks;
+no stack left ends the derivation. The text is complete when ``completion`` gives something.
 """
 
 from __future__ import annotations
