@@ -8,7 +8,8 @@ enum {
     HEAVY = 16,      /* leaves from which a second copy of a node becomes a rule instead */
     UNROLL = 64,     /* leaves up to which a counted repeat is written out */
     UNROLL_LOW = 8,  /* ... and the minimum of one without a maximum */
-    WEIGHT_MAX = 1 << 24
+    WEIGHT_MAX = 1 << 24,
+    LAZY = 1 << 16   /* beyond all contexts, in keys of rules */
 };
 
 static const int32_t *row_of(const GmNfa *nfa, uint32_t node) { return nfa->module.rows + 4 * (size_t)node; }
@@ -719,7 +720,7 @@ static GmStatus check_members(GmNfa *nfa, uint32_t node, GmError *err)
 static GmStatus lazy_rule(GmNfa *nfa, uint32_t node, uint32_t ctx, uint32_t *out, GmError *err)
 {
     const int32_t *row = row_of(nfa, node), *args = nfa->module.args + row[1];
-    uint64_t key = node_key(node, ctx);
+    uint64_t key = node_key(node, ctx | LAZY); /* a plain rule may have the same node as its body */
     *out = gm_map_get(&nfa->rule_of, key);
     if (*out != GM_NONE) {
         return GM_OK;
