@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -33,6 +34,7 @@ REFUSED = [
     ("start: A\nA: B\nB: C\nC: A | B\n", 4, 4, "refers to itself (A -> B -> C -> A)"),
     ("start: A\nA: A\n", 2, 4, "refers to itself (A -> A)"),
     ('start: "a"~2..\n', 1, 13, "number"),
+    ('start: A\nA: ("a"1 "b")\n', 2, 8, "expected one of"),
     ('start: "a"~3..2\n', 1, 12, "bad repetition ~3..2"),
     ('start: "a"~-1\n', 1, 12, "bad repetition ~-1..-1"),
     ('start: A\nA: "a"~3..2\n', 2, 8, "bad repetition ~3..2"),
@@ -68,6 +70,9 @@ REFUSED = [
     ("%import (INT)\nstart: INT\n", 1, 9, "expected the name of a grammar"),
     ("%import common (INT\nstart: INT\n", 2, 1, '"," or ")"'),
     ("%import common.INT -> number\nstart: number\n", 1, 23, 'cannot import "INT" as "number"'),
+    ("%import common.INT\n%import common.INT -> N\nstart: N\n", 2, 16, 'is imported as "INT" and as "N"'),
+    ("%import common.INT -> X\n%import common.WS -> X\nstart: X\n", 2, 16, '"X" is imported twice'),
+    ('start: A..B\nA: "a"\nB: "b"\n', 1, 9, "expected one of"),
     ("%import common.INT junk\nstart: INT\n", 1, 20, "expected the end of the line after %import"),
     ('%declare x\nstart: "a"\n', 1, 10, "%declare makes a token slot"),
     ("start: A\nA: X\n%declare X\n", 2, 4, 'declared token "X" cannot be part of a terminal'),
@@ -191,6 +196,30 @@ def test_a_note_tells_what_else_a_text_looks_like(text: str, part: str, parse) -
     with pytest.raises(GrammarError, match="note: this looks like") as caught:
         parse(text)
     assert part in str(caught.value).split("note: ")[1]
+
+
+def test_mutated_grammars_are_read_or_refused(parse) -> None:
+    """No other exception than GrammarError, whatever the text."""
+    pick = random.Random(7)
+    texts = [row[0] for row in REFUSED]
+    texts += [path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "grammars").glob("*.lark")]
+    read = 0
+    for _ in range(1500):
+        text, other = pick.choice(texts), pick.choice(texts)
+        for _ in range(pick.randint(1, 3)):
+            at, there = pick.randint(0, len(text)), pick.randint(0, len(other))
+            end = at + pick.randint(0, 4)
+            text = (
+                text[:at]
+                + pick.choice(("", other[there : there + 9], pick.choice("\"'/\\()[]{}|?~.:%@\n")))
+                + text[end:]
+            )
+        try:
+            parse(text)
+            read += 1
+        except GrammarError as error:
+            assert error.diagnostics and str(error)
+    assert 20 < read < 1500
 
 
 def test_no_note_for_what_is_lark(parse) -> None:

@@ -14,6 +14,7 @@ from glrmask_core.errors import GrammarError
 
 from .scan import GRAMMARS
 from .scanned import Scanned
+from .tokens import show
 
 
 @dataclass
@@ -37,7 +38,6 @@ def load(scanned: Scanned) -> Loaded:
     Raises:
         GrammarSyntaxError, GrammarError: what lark refuses, at the place in the source.
     """
-    from lark.exceptions import LarkError
     from lark.load_grammar import load_grammar
 
     assert all(item.grammar in GRAMMARS for item in scanned.imports), "only bundled grammars reach lark"
@@ -48,7 +48,7 @@ def load(scanned: Scanned) -> Loaded:
         raise scanned.report.meaning(
             "the grammar is nested too deeply for the Python stack that is left here", None
         ) from None
-    except (LarkError, OSError, AssertionError) as error:
+    except Exception as error:  # lark's own, and slips in its making of messages (TypeError in 1.3.1)
         raise _translated(scanned, error) from None
     loaded = Loaded(ignored=[str(name) for name in grammar.ignore])
     for name, params, tree, _ in grammar.rule_defs:
@@ -58,21 +58,28 @@ def load(scanned: Scanned) -> Loaded:
     return loaded
 
 
-def _translated(scanned: Scanned, error: BaseException) -> GrammarError:
+def _translated(scanned: Scanned, error: Exception) -> GrammarError:
     """Our exception for one of lark's, which may wrap the syntax error that has the position."""
+    from lark.exceptions import LarkError
+
     message = re.split(r",? at line \d+|\n", str(error) or type(error).__name__)[0].strip().rstrip(".:,")
-    cause = error if hasattr(error, "pos_in_stream") else error.__context__
+    message = message[:1].lower() + message[1:] if isinstance(error, LarkError) else "unexpected input"
+    cause: BaseException | None = None
+    chain: BaseException | None = error
+    while chain is not None:  # the first cause is last; others come from lark comparing with examples
+        cause = chain if hasattr(chain, "pos_in_stream") else cause
+        chain = chain.__context__
     position = getattr(cause, "pos_in_stream", None)
     if isinstance(position, int):
         token = scanned.origin(position)
         at_end = position >= len(scanned.rewritten.rstrip())
-        found = "the end of the text" if at_end or token is None else f'"{token.value[:40]}"'
+        found = "the end of the text" if at_end else show(token)
         if getattr(getattr(cause, "token", None), "type", "").startswith("_NL"):
             found = "the end of the line"
-        if message.startswith(("Unexpected token", "Unexpected input", "No terminal")):
+        if message.startswith(("unexpected token", "unexpected input", "unexpected colon", "no terminal")):
             message = f"expected {_expected(cause)}"
         place = (len(scanned.report.lines.text),) * 2 if token is None else (token.start, token.end)
-        return scanned.report.syntax(f"{message[:1].lower()}{message[1:]}, found {found}", *place)
+        return scanned.report.syntax(f"{message}, found {found}", *place)
     for stand_in, name in scanned.renamed.items():
         message = message.replace(stand_in, name)
     for name in re.findall(r"\w+", message):

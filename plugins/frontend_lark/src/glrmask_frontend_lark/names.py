@@ -29,7 +29,18 @@ def check_names(scanned: Scanned) -> None:
 
 
 def _check_imports(scanned: Scanned) -> None:
+    aliases: dict[tuple[str, str], str] = {}
+    sources: dict[str, tuple[str, str]] = {}
     for item in scanned.imports:
+        source = (item.grammar, item.name)
+        if aliases.setdefault(source, item.alias) != item.alias:
+            message = (
+                f'"{item.name}" is imported as "{aliases[source]}" and as "{item.alias}"; lark keeps one name only'
+            )
+            raise scanned.report.meaning(message, item.token.start, item.token.end)
+        if sources.setdefault(item.alias, source) != source:
+            message = f'"{item.alias}" is imported twice, from {".".join(sources[item.alias])} and {".".join(source)}'
+            raise scanned.report.meaning(message, item.token.start, item.token.end)
         names = bundled_names(item.grammar)
         if item.name not in names:
             raise scanned.report.meaning(

@@ -14,7 +14,7 @@ from glrmask_core.ir import Builder
 from .scanned import Scanned
 
 MAX_INSTANCES = 10_000
-MAX_WORK = 1_000_000  # tree nodes lowered in bodies of instances
+MAX_WORK = 500_000  # tree nodes lowered in bodies of instances
 
 
 class TemplateName(NamedTuple):

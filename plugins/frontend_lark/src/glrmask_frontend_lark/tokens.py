@@ -76,7 +76,7 @@ def show(token: Token | None) -> str:
         return "the end of the text"
     if token.kind == "nl":
         return "the end of the line"
-    return f'"{shown(token.value)}"'
+    return shown(token.value) if token.kind == "string" else f'"{shown(token.value)}"'
 
 
 def is_terminal(name: str) -> bool:
