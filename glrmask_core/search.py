@@ -66,6 +66,8 @@ def _forced_bytes(state: ConstraintState) -> bytes:
 
 def _spell(state: ConstraintState, text: bytes) -> list[int]:
     """Forced bytes as tokens, longest first, as far as the spelling is not open."""
+    if not text:
+        return []
     spelling = state._constraint.vocab.spelling
     at, place, ids = state.clone(), 0, list[int]()
     while place < len(text):

@@ -300,7 +300,8 @@ class ConstraintState(Closed):
         Empty when there is a choice, when accepting, rejected or terminated, or when how to spell the forced
         bytes is open (a token longer than the rest begins like it). The state does not change.
 
-        Cost: one mask per forced byte and one per token.
+        Cost: one mask per forced byte and one per token; the first time for a vocabulary its tokens are sorted
+        (0.2 s for 128,000).
         """
         from .search import forced
 
