@@ -19,6 +19,7 @@ class Expr:
     Attributes:
         kind: ATOM, AND, OR, NOT or one of the two constants.
         parts: operands, in order of first appearance.
+        halves: of AND and OR, the two expressions it was joined from.
         schema: of an atom, the schema object (a dict).
         where: of an atom, where it stands.
         resource: of an atom, the resource that relative references start from (see ``resolve``).
@@ -27,13 +28,14 @@ class Expr:
         state: 1 while its meaning is computed, 2 while its node is built.
     """
 
-    __slots__ = ("kind", "node", "parts", "resource", "rule", "schema", "shape", "state", "tracked", "where")
+    __slots__ = ("halves", "kind", "node", "parts", "resource", "rule", "schema", "shape", "state", "tracked", "where")
 
     def __init__(self, kind: int, parts: tuple[Expr, ...] = (), schema: Any = None, where: Where = None) -> None:
         self.kind = kind
         self.parts = parts
         self.schema = schema
         self.where = where
+        self.halves: tuple[Expr, Expr] | None = None
         self.resource: Any = None
         self.shape: Any = None
         self.tracked: Any = None
@@ -100,4 +102,5 @@ class Exprs:
         made = self._made.get(key)
         if made is None:
             made = self._made[key] = Expr(kind, tuple(parts))
+            made.halves = left, right
         return made

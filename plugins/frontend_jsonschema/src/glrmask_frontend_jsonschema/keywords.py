@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from glrmask_core.errors import GrammarError
 
@@ -53,11 +53,14 @@ class Readers(Texts):
         self._atoms: dict[object, Expr] = {}
         self._constants: dict[object, Expr] = {}
         self._here: tuple[Expr, str] | None = None
-        self._algebra = cast("Meaning", self)  # the one class that derives from this
         true = self.exprs.true
         self.array_any = Arr((), true)
         self.object_any = Obj({}, {}, NO_NAMES)
         self.anything = Shape(True, 3, NUMS_ANY, STRS_ANY, (self.array_any,), (self.object_any,))
+
+    @property
+    def _algebra(self) -> Meaning:
+        return self  # type: ignore[return-value]  # the one class that derives from this
 
     # -- errors -------------------------------------------------------------------------------
 

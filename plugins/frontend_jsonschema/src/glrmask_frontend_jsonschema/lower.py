@@ -55,6 +55,10 @@ class Lowering:
             raise GrammarError(f"unsatisfiable schema: {message}", [Diagnostic(message, "")])
         return self.builder.build(node)
 
+    def close(self) -> None:
+        """Undo the cycles of references, so that all of this is freed at once and not by the collector."""
+        del self.arrays, self.objects
+
     def node_of(self, expr: Expr) -> int:
         """The syntactic node of an expression: ``nothing`` when it is plainly empty."""
         node = expr.node

@@ -18,7 +18,7 @@ from .digits import (
     remainder_machine,
 )
 from .fragment import Fragment, FragmentMaker
-from .shape import NUM_ANY, NUM_INTEGER, Num
+from .shape import NUM_ANY, NUM_INTEGER, Num, number_fits
 
 MOST_REMAINDERS = 65_536  # json_schema.md section 4
 MOST_PRODUCT = 400  # states of one machine that runs bounds and remainders side by side; above, an intersection
@@ -86,9 +86,13 @@ def _constrained(builder: FragmentMaker, record: Num) -> int:
         record = _inward(record)
         if record.low is not None and record.high is not None and record.low > record.high:
             return builder.nothing()
-        listed = _listed(record)
-        if listed is not None:
-            return builder.literals(listed)
+    listed = _listed(record)
+    if listed is not None:
+        node = builder.literals(listed)
+        if record.integer:
+            return node
+        zeros = builder.repeat(builder.literal(b"0"), 1, None)
+        return builder.seq([node, builder.optional(builder.seq([builder.literal(b"."), zeros]))])
     bounded = record.low is not None or record.high is not None
     parts = []
     for positive in (True, False):
@@ -113,17 +117,14 @@ def _inward(record: Num) -> Num:
 
 
 def _listed(record: Num) -> list[bytes] | None:
-    """All values of a bounded record with a large step, written out; None when they are many."""
-    if record.low is None or record.high is None or record.multiple is None or record.multiple == 1:
+    """The multiples in a bounded record with a large integer step, written out; None when they are many."""
+    if record.low is None or record.high is None or record.multiple is None or record.multiple.denominator != 1:
         return None
     step = int(record.multiple)
-    first, last = -(-int(record.low) // step), int(record.high) // step
-    if last - first >= MOST_LISTED or (step <= 10 and last - first > 50):
+    first, last = ceil(record.low / step), floor(record.high / step)
+    if last - first >= MOST_LISTED or step <= 10 and last - first > 50:
         return None
-    values = (Fraction(i * step) for i in range(first, last + 1))
-    return [
-        str(int(v)).encode() for v in values if v not in record.excluded and all(v % m for m in record.not_multiples)
-    ]
+    return [str(i * step).encode() for i in range(first, last + 1) if number_fits(record, Fraction(i * step))]
 
 
 def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison] | None:

@@ -56,9 +56,11 @@ class Meaning(Combinators):
             return sh.EMPTY_SHAPE
         if kind == NOT:
             return self.complement(self.shape(expr.parts[0]), expr)
-        out = self.shape(expr.parts[0])
         join = self.meet if kind == AND else self.union
         assert kind in (AND, OR)
+        if expr.halves is not None and expr.halves[0].shape is not None:
+            return join(expr.halves[0].shape, self.shape(expr.halves[1]))
+        out = self.shape(expr.parts[0])
         for part in expr.parts[1:]:
             out = join(out, self.shape(part))
         return out
@@ -146,7 +148,8 @@ class Meaning(Combinators):
 
     def is_every(self, records: Records) -> bool:
         """Whether these are the records of "anything of this type"."""
-        return any(records is x for x in self.anything[2:])
+        every = self.anything
+        return records is every.str or records is every.obj or records is every.num or records is every.arr
 
     def meet_records(self, left: Records, right: Records) -> Records:
         """Intersection of two unions of one type."""

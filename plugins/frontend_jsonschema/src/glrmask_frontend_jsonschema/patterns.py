@@ -42,6 +42,23 @@ def _compile(kind: str, text: str, any_escape: bool) -> Fragment:
     speller = Speller(builder, any_escape)
     pattern = text if kind == "pattern" else formats.PATTERNS[text]
     node = compile_regex(pattern, builder, dialect=Dialect.ECMA, search=kind == "pattern", chars=speller.chars)
+    if kind == "format" and text in formats.TIMED:
+        leap = _leap_seconds(builder, speller)
+        if text == "date-time":
+            date = compile_regex(formats.DATE_AND_T, builder, dialect=Dialect.ECMA, chars=speller.chars)
+            leap = builder.seq((date, leap))
+        node = builder.choice((node, leap))
     if kind == "format" and text in formats.MOST_CHARACTERS:
         node = builder.both(node, builder.repeat(speller.every, 0, formats.MOST_CHARACTERS[text]))
     return capture(builder, node, speller.single)
+
+
+def _leap_seconds(builder: Builder, speller: Speller) -> int:
+    digits = builder.repeat(speller.chars(((0x30, 0x39),)), 1, None)
+    fraction = builder.optional(builder.seq((speller.text("."), digits)))
+    return builder.choice(
+        [
+            builder.seq((speller.text(f"{time}:60"), fraction, speller.texts(offsets)))
+            for time, offsets in formats.LEAP_SECONDS.items()
+        ]
+    )

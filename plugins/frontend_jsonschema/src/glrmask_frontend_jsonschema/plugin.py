@@ -81,7 +81,11 @@ def _compile(schema: Any, settings: Settings, scoped: bool, dropped: set[tuple[i
         _check_dialect(schema, settings)
     resolver = Resolver(schema, settings, scoped)
     meaning = Meaning(resolver, settings, dropped)
-    return Lowering(meaning, settings).module(meaning.atom(schema, None, resolver.start))
+    lowering = Lowering(meaning, settings)
+    try:
+        return lowering.module(meaning.atom(schema, None, resolver.start))
+    finally:
+        lowering.close()
 
 
 def _check_dialect(schema: dict[str, Any], settings: Settings) -> None:

@@ -33,16 +33,15 @@ class Resource:
 
     Attributes:
         root, where, uri: the schema, where it stands, its absolute identifier ("" without one).
-        document: the outermost resource.
         anchors, dynamic: name to (schema, where); ``dynamic`` holds those of ``$dynamicAnchor`` only.
         old: draft 7 or older, where ``$ref`` hides the identifier beside it.
     """
 
-    __slots__ = ("anchors", "document", "dynamic", "old", "plain_id", "root", "uri", "where")
+    __slots__ = ("_document", "anchors", "dynamic", "old", "plain_id", "root", "uri", "where")
 
     def __init__(self, root: Any, where: Where, uri: str, parent: Resource | None) -> None:
         self.root, self.where, self.uri = root, where, uri
-        self.document: Resource = parent.document if parent else self
+        self._document: Resource | None = parent.document if parent else None
         self.anchors: dict[str, tuple[Any, Where]] = {}
         self.dynamic: dict[str, tuple[Any, Where]] = {}
         dialect = root.get("$schema") if isinstance(root, dict) else None
@@ -51,6 +50,12 @@ class Resource:
         self.plain_id: bool = (
             not any(x in dialect for x in _LATER) if isinstance(dialect, str) else parent is None or parent.plain_id
         )
+
+
+    @property
+    def document(self) -> Resource:
+        """The outermost resource."""
+        return self if self._document is None else self._document
 
 
 class Context:
