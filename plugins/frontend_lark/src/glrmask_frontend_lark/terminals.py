@@ -97,9 +97,10 @@ class Terminals:
     def anonymous(self, literal: str) -> int:
         """The syntactic node of a string, expression, ``.`` or ``@token(n)`` in a rule."""
         token = self._token(literal)
-        if token is not None and token.kind == "exact":
-            return self.builder.token_ids([self._token_id(token)])
         place = None if token is None else self.report.lines.span(token.start, token.end)
+        if token is not None and token.kind == "exact":
+            node = self.builder.token_ids([self._token_id(token)])
+            return node if place is None else self.builder.mark(node, place)
         return self.builder.terminal(self._literal(literal).node, place=place)
 
     def anonymous_range(self, first: str, last: str) -> int:
