@@ -158,7 +158,9 @@ def _check(options: argparse.Namespace) -> int:
     frontend = manager().frontend(_read(options, options.grammar, options.format))
     settings = dict(options.option)
     parsed = frontend.parse(frontend.prepare(options.text, settings), settings)
-    for warning in parsed.warnings:
+    from glrmask_core.ir_lint import lint
+
+    for warning in (*parsed.warnings, *lint(parsed.module)):
         _tell(f"warning: {warning.render(options.text, options.path)}")
     for line in parsed.left_out:
         _tell(f"not enforced: {line}")
