@@ -50,7 +50,7 @@ def grammars(vocab: glrmask.Vocab) -> glrmask.Constraint:
     data: bytes = unlinked.bind("c", constraint).save()
     linked: glrmask.Constraint = glrmask.UnlinkedConstraint.load(data, vocab=vocab).link(end_tokens=[1])
     grammar.compile(vocab, optimization="auto")  # type: ignore[arg-type]
-    grammar.compile(vocab, [1])  # type: ignore[misc]
+    grammar.compile(vocab, [1])  # type: ignore[call-arg]
     return glrmask.Constraint.load(linked.save_with_external_vocab(), vocab)
 
 
