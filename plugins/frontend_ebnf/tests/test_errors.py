@@ -94,7 +94,7 @@ MEANING = [
 
 
 @pytest.mark.parametrize(
-    "fault", [*SYNTAX, *MEANING], ids=lambda fault: fault.grammar.encode("ascii", "replace").decode()
+    "fault", [*SYNTAX, *MEANING], ids=lambda fault: fault.grammar.encode("ascii", "replace").decode() or "empty"
 )
 def test_fault(fault: Fault, parse) -> None:
     with pytest.raises(GrammarError) as caught:

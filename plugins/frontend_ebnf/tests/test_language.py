@@ -178,6 +178,11 @@ def test_kept_backslashes_are_warned_of(parse) -> None:
     assert [(w.severity, str(w.place)) for w in warnings] == [("warning", "2:8")]
 
 
+def test_unused_terminals_are_warned_of(parse) -> None:
+    warnings = parse("a ::= A E\nA ::= B\nB ::= 'b'\nC ::= D\nD ::= 'd'\nE ::= @token(1)").warnings
+    assert [(str(w.place), w.message) for w in warnings] == [("4:1", 'terminal "C" is not used')]
+
+
 def test_rules_and_terminals_have_names_and_places(parse) -> None:
     module = parse('start ::= "lit" T\nT ::= [a-z]+').module
     assert {"start", "T"} == set(module.names)

@@ -110,6 +110,11 @@ def test_kept_backslashes_are_warned_of(parse) -> None:
     assert "backslash" in warnings[0].message
 
 
+def test_unused_terminals_are_warned_of(parse) -> None:
+    text = "glrm 1; start s; ignore W; t W = ' '; nt s = A; t A = B; internal t B = 'b';\nt C = D; t D = 'd';"
+    assert [(str(w.place), w.message) for w in parse(text).warnings] == [("2:3", 'terminal "C" is not used')]
+
+
 def test_rules_and_slots_are_named_by_their_path(parse) -> None:
     module = parse(
         "glrm 1; start s; nt s = a Z; extern token Z; extern grammar unused;"

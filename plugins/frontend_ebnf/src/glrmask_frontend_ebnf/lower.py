@@ -41,6 +41,7 @@ class Lowering:
         self._calls: dict[str, int] = {}  # parser rules: the node that calls
         self._lexical: dict[str, int] = {}  # terminals of bytes, once lowered
         self._open: dict[str, None] = {}  # terminals being lowered, outermost first
+        self._used = {self._first.name}
 
     def lower(self) -> Task[int]:
         """The node of the start."""
@@ -58,6 +59,10 @@ class Lowering:
             else:
                 yield self._terminal(rules[0].name)  # also when nothing uses it: it must be right
         root: int = yield self._use(self._first)
+        for rules in self._rules.values():
+            at = rules[0].name
+            if at.is_terminal and at.name not in self._used:  # the IR has no trace of it
+                self.warnings.append(Fault(f'terminal "{shown(at.name)}" is not used', at.start, at.end))
         return root
 
     # -- parser rules -------------------------------------------------------------------------
@@ -170,6 +175,7 @@ class Lowering:
         return data
 
     def _check_defined(self, name: Name) -> None:
+        self._used.add(name.name)
         if name.name not in self._rules:
             hint = did_you_mean(name.name, self._rules)
             raise Fault(f'"{shown(name.name)}" is not defined{hint}', name.start, name.end)

@@ -77,6 +77,7 @@ class ScopeLowering:
                 yield self._lexical.terminal(symbol, symbol.name)
         skipped = None if ignore is None else (yield self._ignored(ignore))
         check_pragmas(symbols, self._literals)
+        self._warnings += symbols.unused_terminals()
         return (yield self._call(start)), skipped
 
     def _ignored(self, symbol: Symbol) -> Task[int]:

@@ -37,6 +37,7 @@ class Symbols:
         self.start: Name | None = None
         self.ignore: Name | None = None
         self.pragmas: list[Pragma] = []
+        self.used: set[str] = set()  # what find() was asked for
         self._by_name: dict[str, Symbol] = {}
         for item in scope.items:
             if isinstance(item, Start):
@@ -68,7 +69,15 @@ class Symbols:
                 name.start,
                 name.end,
             )
+        self.used.add(name.name)
         return symbol
+
+    def unused_terminals(self) -> Iterator[Fault]:
+        """A warning for each terminal that nothing has asked for; the IR has no trace of those."""
+        for symbol in self:
+            if symbol.kind in TERMINALS and symbol.name.name not in self.used:
+                name = symbol.name
+                yield Fault(f'terminal "{shown(name.name)}" is not used', name.start, name.end)
 
     def start_symbol(self, scope: Scope) -> Symbol:
         """What the scope starts with: a nonterminal, terminal or subgrammar."""
