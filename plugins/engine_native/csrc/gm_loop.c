@@ -1,9 +1,14 @@
-/* Loops of lexer states (gm_re_loop of gm_regex.h): which bytes leave a state in a state of the same kind,
- * so that a whole subtree of the vocabulary that holds only such bytes is accepted without a walk.
+/* Loops of lexer states (gm_re_loop of gm_regex.h): which bytes keep a state inside its terminal, so that a
+ * whole subtree of the vocabulary that holds only such bytes is accepted without a walk.
  *
- * Two shapes are recognised. (1) The bytes lead back to the very same state: the body of a string. (2) A
- * counted repeat of single characters, `C{m,n} rest`, where after k <= n characters of C the state is
- * `C{m-k,n-k} rest`: the same shape, alive, and no new boundary.
+ * Four shapes are recognised.
+ * (1) A counted repeat of single characters, `C{m,n} rest`, where after k <= n characters of C the state is
+ *     `C{m-k,n-k} rest`: the same shape, alive, and no new boundary.
+ * (2) The bytes lead back to the very same state, which matches: an identifier.
+ * (3) The bytes lead into a small set of states that they do not leave, all alive and none matching: the body
+ *     of a string, with or without a pattern to be found in it.
+ * (4) A chain: all bytes of the groups lead to one state, from there all to one state, and so on for
+ *     LOOP_CHAIN characters: a pattern with a length.
  *
  * Boundaries matter: where a state matches (is nullable), the text after it may be read by something else.
  * A terminal that owes (is not exempt) and goes on with the same byte is violated by it, so for ASCII bytes
@@ -15,6 +20,7 @@
 
 #include <string.h>
 
+enum { LOOP_CHAIN = 32 }; /* few tokens are longer; their subtrees are walked */
 enum { LOOP_PAIRS = 48 }; /* lexer state x UTF-8 state; 10 is usual for a class of characters */
 
 /* Do all multi-byte characters lead from `from` to the entry `want`, through states that do not match? */
@@ -95,7 +101,7 @@ static GmStatus first_groups(GmRegex *rx, GmRe r, uint64_t *out, GmError *err)
     return GM_OK;
 }
 
-/* Shape 2. The record of the body C and the first bytes of the rest are computed again for every count;
+/* Shape 1. The record of the body C and the first bytes of the rest are computed again for every count;
  * both come from rows that exist by then. */
 static GmStatus loop_counted(GmRegex *rx, GmRe rep, GmRe rest, GmLoop *out, GmError *err)
 {
@@ -113,6 +119,145 @@ static GmStatus loop_counted(GmRegex *rx, GmRe rep, GmRe rest, GmLoop *out, GmEr
     return GM_OK;
 }
 
+typedef struct Region { /* states, and inside a character how far it is read */
+    struct {
+        GmRe re;
+        uint8_t utf8, origin; /* origin: group of the first byte on the way there */
+    } pair[LOOP_PAIRS];
+    uint32_t n;
+} Region;
+
+static bool region_add(Region *region, GmRe re, uint8_t utf8, uint32_t origin)
+{
+    for (uint32_t j = 0; j < region->n; j++) {
+        if (region->pair[j].re == re && region->pair[j].utf8 == utf8) {
+            return true;
+        }
+    }
+    if (region->n == LOOP_PAIRS) {
+        return false;
+    }
+    region->pair[region->n].re = re;
+    region->pair[region->n].origin = (uint8_t)origin;
+    region->pair[region->n++].utf8 = utf8;
+    return true;
+}
+
+/* Follow all bytes of the groups from r. *bad: GM_GROUP_NONE when no text leads out; GM_GROUP_MANY when the
+ * states are too many; else the group of the first byte of a text that does (the backslash, not the letters
+ * after it). */
+enum { GM_GROUP_NONE = 64, GM_GROUP_MANY = 65 };
+static GmStatus region_follow(GmRegex *rx, GmRe r, uint64_t groups, Region *region, uint32_t *bad, GmError *err)
+{
+    const bool wide = (groups >> GM_GROUP_UTF8 & 1) != 0;
+    region->n = 0;
+    (void)region_add(region, r, GM_UTF8_START, GM_GROUP_NONE);
+    for (uint32_t i = 0; i < region->n; i++) {
+        const uint32_t *row;
+        uint8_t utf8 = region->pair[i].utf8;
+        GM_TRY(gm_re_row(rx, region->pair[i].re, &row, err));
+        for (uint32_t b = utf8 == GM_UTF8_START ? 0 : 0x80; b < (wide ? 256u : 128u); b++) {
+            uint32_t group = b < 128 ? gm_group_of((uint8_t)b) : GM_GROUP_UTF8;
+            uint8_t next = b < 128 ? GM_UTF8_START : gm_utf8_next(utf8, (uint8_t)b);
+            if ((groups >> group & 1) == 0 || next == GM_UTF8_BAD) {
+                continue;
+            }
+            uint32_t origin = region->pair[i].origin == GM_GROUP_NONE ? group : region->pair[i].origin;
+            if (row[b] == 0 || (row[b] & GM_RE_NULLABLE) != 0) {
+                *bad = origin;
+                return GM_OK;
+            }
+            if (!region_add(region, row[b], next, origin)) {
+                *bad = GM_GROUP_MANY;
+                return GM_OK;
+            }
+        }
+    }
+    *bad = GM_GROUP_NONE;
+    return GM_OK;
+}
+
+/* Shape 3: the largest set of groups whose bytes lead nowhere out, found by leaving out one that does. */
+static GmStatus loop_region(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
+{
+    uint64_t groups = ((uint64_t)1 << (GM_GROUP_UTF8 + 1)) - 1;
+    const uint32_t *row;
+    Region region;
+    *out = (GmLoop){0, GM_INF};
+    GM_TRY(gm_re_row(rx, r, &row, err));
+    for (uint32_t b = 0; b < 128; b++) {
+        if (row[b] == 0 || (row[b] & GM_RE_NULLABLE) != 0) {
+            groups &= ~((uint64_t)1 << gm_group_of((uint8_t)b));
+        }
+    }
+    while (groups != 0) {
+        uint32_t bad = GM_GROUP_NONE;
+        GM_TRY(region_follow(rx, r, groups, &region, &bad, err));
+        if (bad == GM_GROUP_NONE) {
+            out->groups = groups;
+            return GM_OK;
+        }
+        if (bad == GM_GROUP_MANY) {
+            return GM_OK;
+        }
+        groups &= ~((uint64_t)1 << bad);
+    }
+    return GM_OK;
+}
+
+/* The state that most ASCII bytes lead to; 0 when all are dead. */
+static GmStatus main_target(GmRegex *rx, GmRe r, uint32_t *out, GmError *err)
+{
+    const uint32_t *row;
+    GM_TRY(gm_re_row(rx, r, &row, err));
+    uint32_t best = 0, most = 0;
+    for (uint32_t b = 0x20; b < 0x7f; b++) { /* a majority if there is one, else some frequent one */
+        if (row[b] == best) {
+            most++;
+        } else if (most == 0) {
+            best = row[b];
+            most = 1;
+        } else {
+            most--;
+        }
+    }
+    *out = best;
+    return GM_OK;
+}
+
+/* Shape 4. Only for states that do not match: then no boundary is on the way. */
+static GmStatus loop_chain(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
+{
+    uint64_t groups = UINT64_MAX;
+    uint32_t steps = 0;
+    *out = (GmLoop){0, GM_INF};
+    for (GmRe at = r; steps < LOOP_CHAIN; steps++) {
+        uint32_t target, known = gm_load(&((GmReNode *)gm_pool_at(&rx->nodes, at))->loop);
+        uint64_t here;
+        if (steps > 0 && known != 0) {
+            const GmLoop *rest = gm_pool_at(&rx->loops, known - 1);
+            if ((groups & rest->groups) == groups) {
+                *out = (GmLoop){groups, rest->cap == GM_INF ? GM_INF : rest->cap + steps};
+                return GM_OK;
+            }
+        }
+        GM_TRY(main_target(rx, at, &target, err));
+        if (target == 0 || (target & GM_RE_NULLABLE) != 0 || GM_RE_ID(target) == at) {
+            break;
+        }
+        GM_TRY(loop_groups(rx, at, target, &here, err));
+        if ((groups & here) == 0 || (steps > 1 && (groups & here) != groups)) {
+            break; /* better fewer characters than fewer groups */
+        }
+        groups &= here;
+        at = GM_RE_ID(target);
+    }
+    if (steps > 0) {
+        *out = (GmLoop){groups, steps};
+    }
+    return GM_OK;
+}
+
 GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
 {
     GmReNode *node = gm_pool_at(&rx->nodes, r);
@@ -127,15 +272,14 @@ GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
     } else if (node->kind == RE_REP) {
         GM_TRY(loop_counted(rx, r, GM_RE_EPS, &loop, err));
     }
-    if (loop.groups == 0 || loop.cap < 2) {
-        uint64_t groups;
-        GM_TRY(loop_groups(rx, r, r | (node->nullable ? GM_RE_NULLABLE : 0), &groups, err));
-        if (node->nullable) {
-            groups &= ~((uint64_t)1 << GM_GROUP_UTF8);
-        }
-        if (groups != 0 || loop.groups == 0) {
-            loop.groups = groups;
-            loop.cap = GM_INF;
+    if ((loop.groups == 0 || loop.cap < 2) && node->nullable) {
+        GM_TRY(loop_groups(rx, r, r | GM_RE_NULLABLE, &loop.groups, err));
+        loop.groups &= ~((uint64_t)1 << GM_GROUP_UTF8);
+        loop.cap = GM_INF;
+    } else if ((loop.groups == 0 || loop.cap < 2) && !node->is_single) {
+        GM_TRY(loop_region(rx, r, &loop, err));
+        if (loop.groups == 0) {
+            GM_TRY(loop_chain(rx, r, &loop, err));
         }
     }
     uint32_t id;

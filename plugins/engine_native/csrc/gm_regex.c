@@ -44,6 +44,7 @@ void gm_re_deinit(GmRegex *rx)
     gm_index_deinit(&rx->index, rx->mem);
     GM_VEC_FREE(rx->mem, rx->scratch);
     GM_VEC_FREE(rx->mem, rx->search);
+    GM_VEC_FREE(rx->mem, rx->pending);
 }
 
 /* -- interning ---------------------------------------------------------------------------------- */
@@ -423,75 +424,73 @@ static GmStatus re_raw_step(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmErro
     return re_raw(rx, kind, GM_RE_ID(left), GM_RE_ID(right), out, err);
 }
 
-/* live: 0 unknown, 1 live, 2 dead. Breadth first over (node, index of its parent): every node of a path
- * to a witness is live, and when the search ends without one all it saw are dead. The test may run inside
- * a derivative of another test, so what it saw is marked with its own number. */
+static bool is_witness(const GmReNode *node) { return node->nullable || !is_boolean(node) || node->live == 1; }
+
+/* The successors of one entry of the search; *witness is set when one is known to be live. */
+static GmStatus live_expand(GmRegex *rx, uint32_t entry, uint32_t number, uint32_t *witness, GmError *err)
+{
+    GmRe q = rx->search.data[entry];
+    uint8_t cls[256];
+    uint32_t n = 1;
+    bool seen[256];
+    memset(cls, 0, sizeof cls);
+    memset(seen, 0, sizeof seen);
+    GM_TRY(re_partition(rx, q, cls, &n, err));
+    for (uint32_t b = 256; b-- > 0;) { /* the lowest bytes last, so that they are followed first: quotes end texts */
+        GmRe t;
+        if (seen[cls[b]]) {
+            continue;
+        }
+        seen[cls[b]] = true;
+        GM_TRY(re_raw_step(rx, q, (uint8_t)b, &t, err));
+        GmReNode *target = re_at(rx, t);
+        if (t == GM_RE_EMPTY || (is_boolean(target) && (target->live == 2 || target->mark == number))) {
+            continue;
+        }
+        target->mark = number;
+        GM_PUSH(rx->mem, rx->pending, rx->search.len);
+        GM_PUSH(rx->mem, rx->search, t);
+        GM_PUSH(rx->mem, rx->search, entry);
+        if (is_witness(target)) {
+            *witness = rx->search.len - 2;
+            return GM_OK;
+        }
+    }
+    return GM_OK;
+}
+
+/* live: 0 unknown, 1 live, 2 dead. Depth first over (node, index of its parent): every node of a path to a
+ * witness is live, so a long path settles many; when the search ends without one, all it saw are dead. The
+ * test may run inside a derivative of another test, so what it saw is marked with its own number. */
 static GmStatus re_live_only(GmRegex *rx, GmRe *r, GmError *err)
 {
     GmReNode *start = re_at(rx, *r);
-    if (!is_boolean(start) || start->live == 1) {
+    if (is_witness(start)) {
+        start->live = 1;
         return GM_OK;
     }
     if (start->live == 2) {
         *r = GM_RE_EMPTY;
         return GM_OK;
     }
-    uint32_t base = rx->search.len, number = ++rx->search_no;
-    GmStatus status = GM_OK;
+    uint32_t base = rx->search.len, todo = rx->pending.len, number = ++rx->search_no, witness = GM_NONE;
+    GM_PUSH(rx->mem, rx->pending, base);
     GM_PUSH(rx->mem, rx->search, *r);
     GM_PUSH(rx->mem, rx->search, GM_NONE);
     start->mark = number;
-    uint32_t witness = GM_NONE;
-    for (uint32_t i = base; i < rx->search.len && witness == GM_NONE && status == GM_OK; i += 2) {
-        GmRe q = rx->search.data[i];
-        if (re_at(rx, q)->nullable || !is_boolean(re_at(rx, q)) || re_at(rx, q)->live == 1) {
-            witness = i;
-            break;
-        }
-        uint8_t cls[256];
-        uint32_t n = 1;
-        memset(cls, 0, sizeof cls);
-        status = re_partition(rx, q, cls, &n, err);
-        bool seen[256];
-        memset(seen, 0, sizeof seen);
-        for (uint32_t b = 0; b < 256 && status == GM_OK; b++) {
-            if (seen[cls[b]]) {
-                continue;
-            }
-            seen[cls[b]] = true;
-            GmRe t;
-            status = re_raw_step(rx, q, (uint8_t)b, &t, err);
-            if (status != GM_OK || t == GM_RE_EMPTY) {
-                continue;
-            }
-            GmReNode *target = re_at(rx, t);
-            if (is_boolean(target) && (target->live == 2 || target->mark == number)) {
-                continue;
-            }
-            target->mark = number;
-            status = gm_vec_reserve(rx->mem, (void **)&rx->search.data, &rx->search.cap, (size_t)rx->search.len + 2,
-                                    sizeof(uint32_t), err);
-            if (status == GM_OK) {
-                rx->search.data[rx->search.len++] = t;
-                rx->search.data[rx->search.len++] = i;
-                if (target->nullable || !is_boolean(target) || target->live == 1) {
-                    witness = rx->search.len - 2;
-                    break;
-                }
-            }
-        }
+    GmStatus status = GM_OK;
+    while (rx->pending.len > todo && witness == GM_NONE && status == GM_OK) {
+        status = live_expand(rx, rx->pending.data[--rx->pending.len], number, &witness, err);
     }
     bool dead = status == GM_OK && witness == GM_NONE;
     for (uint32_t i = base; dead && i < rx->search.len; i += 2) {
         re_at(rx, rx->search.data[i])->live = 2;
     }
     for (uint32_t i = status == GM_OK ? witness : GM_NONE; i != GM_NONE; i = rx->search.data[i + 1]) {
-        GmReNode *node = re_at(rx, rx->search.data[i]);
-        if (is_boolean(node)) {
-            node->live = 1;
-        }
+        re_at(rx, rx->search.data[i])->live = 1;
     }
     rx->search.len = base;
+    rx->pending.len = todo;
     if (dead) {
         *r = GM_RE_EMPTY;
     }

@@ -100,7 +100,7 @@ typedef struct GmRegex {
     GmPool loops; /* GmLoop */
     GmIndex index;
     GM_VEC(uint32_t) scratch;
-    GM_VEC(uint32_t) search; /* emptiness test: nodes on the way */
+    GM_VEC(uint32_t) search, pending; /* emptiness test: (node, parent) pairs, and those to follow */
     uint32_t search_no;
     uint32_t horizon;        /* longest token, bytes */
     uint32_t max_nodes;      /* Limits.lexer_states */

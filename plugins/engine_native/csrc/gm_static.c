@@ -118,6 +118,10 @@ static GmStatus push_owned(GmFill *fill, uint32_t state, uint32_t start, GmError
     if (state == GM_NET_END) {
         return GM_OK;
     }
+    if (state >= fill->owners.len) { /* made by somebody else after the network was gone through */
+        fill->gave_up = true;
+        return GM_OK;
+    }
     GM_TRY(first_time(fill, &fill->seen_owned, gm_pair(state, start), &fresh, err));
     if (fresh) {
         GM_PUSH(fill->mem, fill->owned, gm_pair(state, start));
@@ -276,7 +280,7 @@ static GmStatus push_pairs(GmFill *fill, uint32_t view, uint32_t state, GmError 
 /* A view that has popped a frame of the rule around `state`. */
 static GmStatus push_below(GmFill *fill, uint32_t view, uint32_t state, GmError *err)
 {
-    if (view == GM_VIEW_EMPTY || state == GM_NET_END) {
+    if (view == GM_VIEW_EMPTY || state == GM_NET_END || state >= fill->owners.len) {
         return GM_OK;
     }
     for (uint32_t k = fill->owners.data[state]; k != 0; k = fill->links.data[k - 1].next) {
