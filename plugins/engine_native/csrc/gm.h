@@ -66,6 +66,11 @@ uint64_t gm_vocab_bytes(const GmVocab *vocab);
 GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err);
+/* A parser program: its terminals are the rules of the module, its definition is flat code (gm_program.h). Everything
+ * below works on the result, which has no exact tokens. */
+GmConstraint *gm_program_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args, uint32_t n_args,
+                             const uint8_t *blob, uint64_t n_blob, const int32_t *rules, uint32_t n_rules,
+                             const int32_t *code, uint64_t n_code, const GmOptions *options, GmError *err);
 void gm_constraint_free(GmConstraint *constraint);
 /* Bits of a mask: 1 + the largest id of the vocabulary, exact tokens and end tokens, or 0. */
 uint64_t gm_constraint_width(const GmConstraint *constraint);

@@ -1,6 +1,6 @@
 #include "gm_constraint.h"
 
-#include "gm_static.h"
+#include "gm_fstatic.h"
 
 #include <string.h>
 
@@ -60,11 +60,38 @@ static GmStatus fill_tables(GmCore *core, const GmOptions *options, GmError *err
     return GM_OK;
 }
 
-GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
-                                uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
-                                uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
+static GmStatus build_program(GmConstraint *c, const int32_t *code, uint64_t n_code, const GmOptions *options, GmError *err)
 {
-    GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
+    GmCore *core = &c->core;
+    core->net.root = GM_NONE; /* no network: nothing to fill */
+    GmFoci *foci = gm_mem_object(&core->mem, sizeof *foci);
+    if (foci == NULL) {
+        return gm_fail(err, GM_NOMEM, "out of memory");
+    }
+    c->foci = foci;
+    GM_TRY(gm_foci_build(foci, core, &c->module, code, n_code, options->lexer_states, err));
+    if (options->mode == GM_MODE_FAST_RUNTIME) {
+        GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, 0};
+        return gm_foci_close(foci, &limits, err);
+    }
+    if (options->mode == GM_MODE_BALANCED) {
+        GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, BALANCED_LEXERS};
+        GmStatus status = gm_foci_close(foci, &limits, err);
+        return status == GM_LIMIT ? GM_OK : status; /* as for grammars */
+    }
+    return GM_OK;
+}
+
+static GmStatus build_grammar(GmConstraint *c, const GmOptions *options, GmError *err)
+{
+    GM_TRY(gm_core_build(&c->core, &c->module, options->states, options->lexer_states, options->expansion, err));
+    return fill_tables(&c->core, options, err);
+}
+
+/* `code`: of a parser program, else NULL. */
+static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, const int32_t *code, uint64_t n_code,
+                                    const GmOptions *options, GmError *err)
+{
     GmConstraint *c = gm_mem_object(&vocab->mem, sizeof *c);
     if (c == NULL) {
         (void)gm_fail(err, GM_NOMEM, "out of memory");
@@ -75,12 +102,9 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
     gm_vocab_retain(vocab);
     GmCore *core = &c->core;
     gm_core_init(core, &vocab->trie, &vocab->shared, &vocab->mem, options->memory_bytes);
-    GmStatus status = constraint_fill(c, &module, options, &core->arena, err);
+    GmStatus status = constraint_fill(c, module, options, &core->arena, err);
     if (status == GM_OK) {
-        status = gm_core_build(core, &c->module, options->states, options->lexer_states, options->expansion, err);
-    }
-    if (status == GM_OK) {
-        status = fill_tables(core, options, err);
+        status = code != NULL ? build_program(c, code, n_code, options, err) : build_grammar(c, options, err);
     }
     if (status != GM_OK) {
         gm_constraint_free(c);
@@ -98,6 +122,22 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
     return c;
 }
 
+GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
+{
+    GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
+    return constraint_new(vocab, &module, NULL, 0, options, err);
+}
+
+GmConstraint *gm_program_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args, uint32_t n_args,
+                             const uint8_t *blob, uint64_t n_blob, const int32_t *rules, uint32_t n_rules,
+                             const int32_t *code, uint64_t n_code, const GmOptions *options, GmError *err)
+{
+    GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, 0, n_blob};
+    return constraint_new(vocab, &module, code, n_code, options, err);
+}
+
 void gm_constraint_retain(GmConstraint *c) { (void)atomic_fetch_add(&c->references, 1); }
 
 void gm_constraint_free(GmConstraint *c)
@@ -106,6 +146,10 @@ void gm_constraint_free(GmConstraint *c)
         return;
     }
     gm_maskcache_deinit(&c->masks);
+    if (c->foci != NULL) {
+        gm_foci_deinit(c->foci);
+        gm_mem_object_free(&c->core.mem, c->foci, sizeof *c->foci);
+    }
     gm_core_deinit(&c->core);
     GmVocab *vocab = c->vocab;
     gm_mem_object_free(&vocab->mem, c, sizeof *c);
@@ -122,11 +166,11 @@ void gm_constraint_report(GmConstraint *c, GmReport *out)
     out->memory_bytes = core->mem.used;
     out->walked = core->views.walked;
     out->rules = core->net.nfa.rules.len;
-    out->states = core->net.states.len;
+    out->states = c->foci == NULL ? core->net.states.len : c->foci->program.n_states;
     out->lexer_states = core->rx.nodes.len;
     out->views = core->views.views.len;
     out->steps = core->views.steps.len;
-    out->summaries = core->summaries.len;
+    out->summaries = c->foci == NULL ? core->summaries.len : c->foci->results.len;
     out->left_recursive_rules = core->net.groups.member.len;
     gm_core_unlock(core);
     gm_mutex_lock(&c->masks.lock);

@@ -4,6 +4,7 @@
 #define GM_CONSTRAINT_H
 
 #include "gm_core.h"
+#include "gm_focus.h"
 #include "gm_maskcache.h"
 #include "gm_vocab.h"
 
@@ -11,6 +12,7 @@ struct GmConstraint {
     atomic_uint references;
     GmVocab *vocab;
     GmCore core;
+    GmFoci *foci; /* of a parser program, whose core has no network; else NULL */
     GmModule module; /* arrays owned here */
     uint32_t *end_tokens;
     uint32_t n_end_tokens;

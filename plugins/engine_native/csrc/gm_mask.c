@@ -1,14 +1,13 @@
 /* gm_mask: the mask of a state: every reading's summary, then down its stacks while something remains.
  * Pairs (view, set of frames) are visited once, or frames that many readings share would be walked for each;
  * completed frames are skipped all at once by the `pops` of the set. */
-#include "gm_state.h"
+#include "gm_pstate.h"
 
 #include <string.h>
 
 enum { WALK_SHORT = 16 }; /* pairs that are searched in order */
 
-/* Remember to read `view` over what becomes the top when a frame of `set` is popped. */
-static GmStatus walk_push(GmState *s, uint32_t view, uint32_t set, GmError *err)
+GmStatus gm_mask_push(GmState *s, uint32_t view, uint32_t set, GmError *err)
 {
     if (view == GM_VIEW_EMPTY || set == GM_SET_BOTTOM) {
         return GM_OK;
@@ -47,7 +46,7 @@ static GmStatus read_base(GmState *s, uint32_t base, uint32_t state, uint32_t se
     const GmSummary *summary;
     GM_TRY(gm_core_summary(core, base, gm_net_at(&core->net, state)->clamp, &summary, err));
     gm_toks_or(&summary->toks, words, core->trie->n_words);
-    return walk_push(s, summary->moved, set, err);
+    return gm_mask_push(s, summary->moved, set, err);
 }
 
 static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
@@ -56,10 +55,10 @@ static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t se
     for (uint32_t i = 0; i < v->n && state != GM_NET_END; i++) {
         GM_TRY(read_base(s, v->bases[i], state, set, words, err));
     }
-    return gm_net_final(&s->c->core.net, state) ? walk_push(s, view, set, err) : GM_OK;
+    return gm_net_final(&s->c->core.net, state) ? gm_mask_push(s, view, set, err) : GM_OK;
 }
 
-static GmStatus whole_view(GmState *s, GmRe debt, uint32_t *view, GmError *err)
+GmStatus gm_mask_whole(GmState *s, GmRe debt, uint32_t *view, GmError *err)
 {
     *view = GM_VIEW_ROOT;
     if (debt == GM_RE_EMPTY) {
@@ -74,7 +73,7 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
     GmCore *core = &s->c->core;
     uint32_t view;
     GmRe re;
-    GM_TRY(whole_view(s, t->debt, &view, err));
+    GM_TRY(gm_mask_whole(s, t->debt, &view, err));
     GM_TRY(gm_core_clamp(core, t->re, &re, err));
     const GmView *v = gm_view_at(&core->views, view);
     for (uint32_t i = 0; i < v->n; i++) {
@@ -113,10 +112,13 @@ GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
     GmCore *core = &s->c->core;
     s->walk.len = 0;
     gm_index_clear(&s->walk_index);
+    if (s->c->foci != NULL) {
+        return gm_pstate_mask(s, words, err);
+    }
     for (uint32_t i = 0; i < s->now.tops.len; i++) {
         const GmTop *top = &s->now.tops.data[i];
         uint32_t view;
-        GM_TRY(whole_view(s, top->debt, &view, err));
+        GM_TRY(gm_mask_whole(s, top->debt, &view, err));
         GM_TRY(read_view(s, view, top->state, top->set, words, err));
     }
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
@@ -139,6 +141,12 @@ GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
     return GM_OK;
 }
 
+/* What a network state (of a parser program: 0) is to masks. */
+static uint32_t place_of(const GmState *s, uint32_t state)
+{
+    return s->c->foci == NULL ? gm_net_at(&s->c->core.net, state)->clamp : state;
+}
+
 static Hash128 hash_re(const GmCore *core, Hash128 h, GmRe re) { return gm_hash_join(h, gm_re_node(&core->rx, re)->hash.a); }
 
 /* Everything the mask depends on, with clamped counts: equal keys mean equal masks. */
@@ -151,7 +159,7 @@ static GmStatus mask_key(GmState *s, Hash128 *out, GmError *err)
         GmRe re, debt;
         GM_TRY(gm_core_clamp(core, t->re, &re, err));
         GM_TRY(gm_core_clamp(core, t->debt, &debt, err));
-        uint64_t place = gm_pair(gm_net_at(&core->net, t->to)->clamp, t->exempt);
+        uint64_t place = gm_pair(place_of(s, t->to), t->exempt);
         Hash128 h = hash_re(core, hash_re(core, (Hash128){place, 1}, re), debt);
         sum = gm_hash_sum(sum, gm_hash_join2(h, s->stack.sets.data[t->set].hash));
     }
@@ -159,7 +167,7 @@ static GmStatus mask_key(GmState *s, Hash128 *out, GmError *err)
         const GmTop *t = &s->now.tops.data[i];
         GmRe debt;
         GM_TRY(gm_core_clamp(core, t->debt, &debt, err));
-        Hash128 h = hash_re(core, (Hash128){gm_net_at(&core->net, t->state)->clamp, 2}, debt);
+        Hash128 h = hash_re(core, (Hash128){place_of(s, t->state), 2}, debt);
         sum = gm_hash_sum(sum, gm_hash_join2(h, s->stack.sets.data[t->set].hash));
     }
     *out = gm_hash_join(sum, 0);

@@ -68,7 +68,8 @@ GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *nod
     }
     Hash128 below = stack->sets.data[set].hash;
     /* Counts that no token can exhaust are one symbol to masks, so the hash is of the clamped state. */
-    GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), gm_net_at(stack->net, sym)->clamp)};
+    uint32_t place = stack->net != NULL ? gm_net_at(stack->net, sym)->clamp : sym;
+    GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), place)};
     *node = stack->nodes.len;
     GM_PUSH(stack->mem, stack->nodes, made);
     return gm_index_add(&stack->node_index, stack->mem, hash, *node, err);
@@ -82,7 +83,7 @@ GmStatus gm_stack_single(GmStack *stack, uint32_t node, uint32_t *set, GmError *
 /* Take off the list (sorted, in place) what a final member reaches by popping its frame. */
 static uint32_t reduce(const GmStack *stack, uint32_t *list, uint32_t n)
 {
-    for (uint32_t i = 0; i < n && n > 1; i++) {
+    for (uint32_t i = 0; stack->net != NULL && i < n && n > 1; i++) {
         uint32_t m = list[i];
         if (m == GM_STACK_BOTTOM || !gm_net_final(stack->net, stack->nodes.data[m].sym)) {
             continue;

@@ -40,7 +40,7 @@ typedef struct GmPops {
 
 typedef struct GmStack {
     GmMem *mem;
-    const GmNet *net;
+    const GmNet *net; /* NULL: symbols of a parser program, none of which completes by itself */
     GM_VEC(GmStackNode) nodes;
     GM_VEC(GmStackSet) sets;
     GM_VEC(uint32_t) members;

@@ -1,4 +1,4 @@
-#include "gm_state.h"
+#include "gm_pstate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,10 @@ static GmStatus state_init(GmState *s, uint32_t max_rollback, GmError *err)
     memset(p, 0, bytes);
     s->history = p;
     s->max_history = max_rollback;
-    return gm_stack_init(&s->stack, &s->mem, &s->c->core.net, err);
+    if (s->c->foci != NULL) {
+        GM_TRY(gm_program_walk_init(&s->program_walk, &s->c->foci->program, &s->stack, &s->mem, false, err));
+    }
+    return gm_stack_init(&s->stack, &s->mem, s->c->foci == NULL ? &s->c->core.net : NULL, err);
 }
 
 static GmState *state_alloc(GmConstraint *c, uint32_t max_rollback, GmError *err)
@@ -64,6 +67,13 @@ GmState *gm_state_new(GmConstraint *c, uint32_t max_rollback, GmError *err)
     GmState *s = state_alloc(c, max_rollback, err);
     if (s == NULL) {
         return NULL;
+    }
+    if (c->foci != NULL) {
+        if (gm_pstate_begin(s, err) != GM_OK) {
+            gm_state_free(s);
+            return NULL;
+        }
+        return s;
     }
     s->now.empty = c->core.net.root_nullable;
     if (c->core.net.root != GM_NONE) {
@@ -97,6 +107,9 @@ void gm_state_free(GmState *s)
     GM_VEC_FREE(&s->mem, s->slots);
     GM_VEC_FREE(&s->mem, s->roots);
     GM_VEC_FREE(&s->mem, s->walk);
+    if (s->program_walk.mem != NULL) {
+        gm_program_walk_deinit(&s->program_walk);
+    }
     gm_index_deinit(&s->walk_index, &s->mem);
     GmConstraint *c = s->c;
     gm_mem_object_free(&c->core.mem, s, sizeof *s);
@@ -205,6 +218,11 @@ GmStatus gm_state_close(GmState *s, GmError *err)
     const GmNet *net = &s->c->core.net;
     s->closed.len = 0;
     s->accepting = s->now.empty;
+    if (s->c->foci != NULL) { /* what pops is for the templates to say */
+        GM_TRY(gm_pstate_accepting(s, &s->accepting, err));
+        s->closed_valid = true;
+        return GM_OK;
+    }
     for (uint32_t i = 0; i < s->now.tops.len; i++) {
         GmTop top = s->now.tops.data[i];
         GM_TRY(add_closed(s, top.state, top.debt, top.set, err));
@@ -249,8 +267,7 @@ GmStatus gm_state_add_top(GmState *s, GmTop t, GmError *err)
     return GM_OK;
 }
 
-/* A terminal has read a byte and is in the state of `entry`; it goes on, and if it matches it may end. */
-static GmStatus arrive(GmState *s, uint32_t entry, uint32_t exempt, uint32_t to, GmRe debt, uint32_t set, GmError *err)
+GmStatus gm_state_arrive(GmState *s, uint32_t entry, uint32_t exempt, uint32_t to, GmRe debt, uint32_t set, GmError *err)
 {
     GmRe re = GM_RE_ID(entry);
     if (re != GM_RE_EPS) {
@@ -290,7 +307,7 @@ static GmStatus run_plan(GmState *s, const GmPlan *plan, uint32_t set, GmRe debt
         const GmPlanStep *step = &plan->step[i];
         uint32_t here = s->slots.data[step->slot];
         if (step->op == GM_PLAN_START) {
-            GM_TRY(arrive(s, step->a, step->exempt, step->b, debt, here, err));
+            GM_TRY(gm_state_arrive(s, step->a, step->exempt, step->b, debt, here, err));
         } else if (step->op == GM_PLAN_EXACT) {
             const GmIdSet *ids = &s->c->core.net.nfa.id_sets.data[step->a];
             for (uint32_t k = 0; k < ids->n; k++) {
@@ -361,7 +378,7 @@ static void take_next(GmState *s)
     s->closed_valid = false;
 }
 
-static GmStatus owe_byte(GmState *s, GmRe *debt, uint8_t byte, bool *violated, GmError *err)
+GmStatus gm_state_owe(GmState *s, GmRe *debt, uint8_t byte, bool *violated, GmError *err)
 {
     *violated = false;
     if (*debt != GM_RE_EMPTY) {
@@ -377,7 +394,9 @@ static GmStatus read_byte(GmState *s, uint8_t byte, GmError *err)
 {
     GmCore *core = &s->c->core;
     bool violated;
-    GM_TRY(gm_state_close(s, err));
+    if (s->c->foci == NULL) {
+        GM_TRY(gm_state_close(s, err));
+    }
     s->next_threads.len = s->next_tops.len = 0;
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
         GmThread t = s->now.threads.data[i];
@@ -386,15 +405,18 @@ static GmStatus read_byte(GmState *s, uint8_t byte, GmError *err)
         if (entry == 0) {
             continue;
         }
-        GM_TRY(owe_byte(s, &t.debt, byte, &violated, err));
+        GM_TRY(gm_state_owe(s, &t.debt, byte, &violated, err));
         if (!violated) {
-            GM_TRY(arrive(s, entry, t.exempt, t.to, t.debt, t.set, err));
+            GM_TRY(gm_state_arrive(s, entry, t.exempt, t.to, t.debt, t.set, err));
         }
     }
-    for (uint32_t i = 0; i < s->closed.len; i++) {
+    if (s->c->foci != NULL) {
+        GM_TRY(gm_pstate_start(s, byte, err));
+    }
+    for (uint32_t i = 0; s->c->foci == NULL && i < s->closed.len; i++) {
         GmTop top = s->closed.data[i];
         const GmPlan *plan;
-        GM_TRY(owe_byte(s, &top.debt, byte, &violated, err));
+        GM_TRY(gm_state_owe(s, &top.debt, byte, &violated, err));
         if (violated) {
             continue;
         }

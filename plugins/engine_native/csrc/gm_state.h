@@ -16,6 +16,7 @@
 #define GM_STATE_H
 
 #include "gm_constraint.h"
+#include "gm_program.h"
 #include "gm_stack.h"
 
 typedef struct GmThread {
@@ -50,12 +51,21 @@ struct GmState {
     GM_VEC(uint64_t) walk; /* of a mask: (view, set) */
     GmIndex walk_index;
     bool closed_valid, accepting;  /* accepting: as of `closed` */
+    GmProgramWalk program_walk;    /* of a parser program */
 };
 
 /* Make `closed` and `accepting`. */
 GmStatus gm_state_close(GmState *state, GmError *err);
 /* Add the reading; readings that agree in all but their stacks are one. */
 GmStatus gm_state_add_top(GmState *state, GmTop top, GmError *err);
+/* A terminal has read a byte and is in the state of `entry`; it goes on, and if it matches it may end. */
+GmStatus gm_state_arrive(GmState *state, uint32_t entry, uint32_t exempt, uint32_t to, GmRe debt, uint32_t set, GmError *err);
+/* The debt after one more byte; *violated when the owed terminal matches after all. */
+GmStatus gm_state_owe(GmState *state, GmRe *debt, uint8_t byte, bool *violated, GmError *err);
+/* Remember to read a view (of a parser program: a claim) over a set; GM_SET_BOTTOM is not read. */
+GmStatus gm_mask_push(GmState *state, uint32_t view, uint32_t set, GmError *err);
+/* All tokens under a debt. */
+GmStatus gm_mask_whole(GmState *state, GmRe debt, uint32_t *view, GmError *err);
 /* The words of the mask, which are zero on entry, without end tokens (gm_mask.c). */
 GmStatus gm_mask_fill(GmState *state, uint32_t *words, GmError *err);
 

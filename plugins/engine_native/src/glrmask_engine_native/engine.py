@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from glrmask_core.errors import ArtifactError, PluginError
+from glrmask_core.errors import ArtifactError
 from glrmask_core.ir import Module
 from glrmask_core.options import CompileOptions, Optimization
 from glrmask_core.protocols import API_VERSION, CompiledGrammar, EngineCapabilities
@@ -13,6 +13,7 @@ from glrmask_core.vocab import Vocab
 
 from ._native import ffi, lib
 from .handles import owned, vocab_handle
+from .program import encode
 from .state import NativeState
 from .status import new_error, raise_for, raise_in_state
 from .worker import worker
@@ -26,6 +27,44 @@ _MODES = {
     Optimization.BALANCED: 2,
     Optimization.FAST_RUNTIME: 3,
 }
+
+
+def _settings(options: CompileOptions) -> tuple[Any, Any]:
+    """The ``GmOptions``, and the end tokens it points to, which the caller keeps alive."""
+    limits = options.limits
+    ends = ffi.new("uint32_t[]", options.end_tokens)
+    settings = ffi.new(
+        "GmOptions *",
+        {
+            "memory_bytes": limits.memory_bytes,
+            "mask_cache_bytes": limits.mask_cache_bytes,
+            "static_work": limits.static_work,
+            "static_bytes": limits.static_bytes,
+            "states": limits.states,
+            "lexer_states": limits.lexer_states,
+            "expansion": limits.expansion,
+            "static_pairs": limits.static_pairs,
+            "mode": _MODES[options.optimization],
+            "background": options.background,
+            "n_end_tokens": len(options.end_tokens),
+            "end_tokens": ends,
+        },
+    )
+    return settings, ends
+
+
+def _arrays(module: Module) -> tuple[Any, ...]:
+    """The arguments that are the arrays of a module."""
+    return (
+        ffi.from_buffer("int32_t[]", module.rows),
+        len(module.rows) // 4,
+        ffi.from_buffer("int32_t[]", module.args),
+        len(module.args),
+        ffi.from_buffer("uint8_t[]", module.blob),
+        len(module.blob),
+        ffi.from_buffer("int32_t[]", module.rules),
+        len(module.rules) // 2,
+    )
 
 
 class NativeGrammar:
@@ -76,40 +115,15 @@ class NativeEngine:
     name = "native"
     api_version = API_VERSION
     priority = 100
-    capabilities = EngineCapabilities(programs=False)
+    capabilities = EngineCapabilities(programs=True)
 
     def compile(self, module: Module, vocab: Vocab, options: CompileOptions) -> CompiledGrammar:
         """See :meth:`Engine.compile`."""
-        limits = options.limits
-        ends = ffi.new("uint32_t[]", options.end_tokens)
-        settings = ffi.new(
-            "GmOptions *",
-            {
-                "memory_bytes": limits.memory_bytes,
-                "mask_cache_bytes": limits.mask_cache_bytes,
-                "static_work": limits.static_work,
-                "static_bytes": limits.static_bytes,
-                "states": limits.states,
-                "lexer_states": limits.lexer_states,
-                "expansion": limits.expansion,
-                "static_pairs": limits.static_pairs,
-                "mode": _MODES[options.optimization],
-                "background": options.background,
-                "n_end_tokens": len(options.end_tokens),
-                "end_tokens": ends,
-            },
-        )
+        settings, _ends = _settings(options)
         err = new_error()
         pointer = lib.gm_constraint_new(
-            vocab_handle(vocab, limits),
-            ffi.from_buffer("int32_t[]", module.rows),
-            len(module.rows) // 4,
-            ffi.from_buffer("int32_t[]", module.args),
-            len(module.args),
-            ffi.from_buffer("uint8_t[]", module.blob),
-            len(module.blob),
-            ffi.from_buffer("int32_t[]", module.rules),
-            len(module.rules) // 2,
+            vocab_handle(vocab, options.limits),
+            *_arrays(module),
             module.root,
             settings,
             err,
@@ -124,8 +138,21 @@ class NativeEngine:
     def compile_program(
         self, program: ParserProgram, patterns: Module, ignore: int | None, vocab: Vocab, options: CompileOptions
     ) -> CompiledGrammar:
-        """Not offered by this version, as ``capabilities.programs`` says."""
-        raise PluginError('engine "native" does not run parser programs; use engine="oracle" for small ones')
+        """See :meth:`Engine.compile_program`. AUTO fills nothing ahead of need here."""
+        code = encode(program.definition)
+        settings, _ends = _settings(options)
+        err = new_error()
+        pointer = lib.gm_program_new(
+            vocab_handle(vocab, options.limits),
+            *_arrays(patterns),
+            ffi.from_buffer("int32_t[]", code),
+            len(code),
+            settings,
+            err,
+        )
+        if not pointer:
+            raise_for(err, patterns)
+        return NativeGrammar(owned(pointer, lib.gm_constraint_free, 1 << 16))
 
     def load(self, module: Module, vocab: Vocab, options: CompileOptions, payload: bytes) -> CompiledGrammar:
         """See :meth:`Engine.load`."""
