@@ -285,14 +285,3 @@ GmStatus gm_analyse(GmNfa *nfa, GmGroups *groups, GmError *err)
     gm_arena_deinit(&scratch);
     return status;
 }
-
-uint32_t gm_analyse_lazy_in_group(const GmNfa *nfa, const GmGroups *groups)
-{
-    for (uint32_t i = 0; i < groups->member.len; i++) {
-        const GmRule *rule = &nfa->rules.data[groups->member.data[i]];
-        if (rule->kind != GM_RULE_PLAIN) {
-            return rule->node;
-        }
-    }
-    return GM_NONE;
-}

@@ -19,7 +19,5 @@ typedef struct GmGroups {
 } GmGroups;
 
 GmStatus gm_analyse(GmNfa *nfa, GmGroups *groups, GmError *err);
-/* Does a lazy rule belong to a group? Then *node is its IR node, to be expanded; else GM_NONE. */
-uint32_t gm_analyse_lazy_in_group(const GmNfa *nfa, const GmGroups *groups);
 
 #endif

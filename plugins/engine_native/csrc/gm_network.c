@@ -42,16 +42,25 @@ static bool state_equal(const GmNetState *a, const GmNetState *b)
            a->high == b->high && a->n == b->n && (a->n == 0 || memcmp(a->list, b->list, a->n * sizeof(uint32_t)) == 0);
 }
 
-/* Intern a state; its list is copied. */
-static GmStatus state_of(GmNet *net, const GmNetState *proto, uint32_t *out, GmError *err)
+/* The state, or GM_NONE when nobody has made it. */
+static uint32_t state_find(const GmNet *net, const GmNetState *proto)
 {
     uint64_t hash = state_hash(proto);
     uint32_t at = (uint32_t)(hash >> 32), found;
     while ((found = gm_index_next(&net->state_index, hash, &at)) != GM_NONE) {
         if (state_equal(gm_net_at(net, found), proto)) {
-            *out = found;
-            return GM_OK;
+            break;
         }
+    }
+    return found;
+}
+
+/* Intern a state; its list is copied. */
+static GmStatus state_of(GmNet *net, const GmNetState *proto, uint32_t *out, GmError *err)
+{
+    *out = state_find(net, proto);
+    if (*out != GM_NONE) {
+        return GM_OK;
     }
     if (net->states.len >= net->max_states) {
         return gm_fail_limit(err, "states", "the grammar needs more than %u states (limit \"states\")", net->max_states);
@@ -67,7 +76,7 @@ static GmStatus state_of(GmNet *net, const GmNetState *proto, uint32_t *out, GmE
     *state = *proto;
     state->list = list;
     state->clamp = id;
-    GM_TRY(gm_index_add(&net->state_index, net->mem, hash, id, err));
+    GM_TRY(gm_index_add(&net->state_index, net->mem, state_hash(proto), id, err));
     *out = id;
     return GM_OK;
 }
@@ -101,19 +110,16 @@ static GmStatus subset_of(GmNet *net, const uint32_t *list, uint32_t n, bool sta
     proto.list = list;
     proto.n = n;
     proto.start = start;
-    uint32_t before = net->states.len;
-    GM_TRY(state_of(net, &proto, out, err));
-    if (net->states.len == before || start) {
+    *out = state_find(net, &proto);
+    if (*out != GM_NONE) {
         return GM_OK;
     }
-    GmNetState *state = gm_pool_at(&net->states, *out);
-    bool final = positions_final(net, state->list, n);
-    bool left = n > 0 && state->list[n - 1] >= POSITION_LEFT;
-    if (!final && left) {
-        GM_TRY(closure(net, state->list, n, &final, err));
+    bool final = !start && positions_final(net, list, n);
+    if (!start && !final && n > 0 && list[n - 1] >= POSITION_LEFT) {
+        GM_TRY(closure(net, list, n, &final, err)); /* may fail, so the state is not there before */
     }
-    state->final = final;
-    return GM_OK;
+    proto.final = final;
+    return state_of(net, &proto, out, err);
 }
 
 static GmStatus repeat_state(GmNet *net, uint32_t rule, uint32_t phase, uint32_t low, uint32_t high, bool start,
@@ -137,7 +143,10 @@ static GmStatus repeat_state(GmNet *net, uint32_t rule, uint32_t phase, uint32_t
         uint32_t clamp;
         GM_TRY(repeat_state(net, rule, phase, low > net->horizon ? net->horizon + 1 : low,
                             high > net->horizon ? GM_INF : high, start, &clamp, err));
-        ((GmNetState *)gm_pool_at(&net->states, *out))->clamp = clamp;
+        GmNetState *state = gm_pool_at(&net->states, *out);
+        if (state->clamp != clamp) { /* others may read it meanwhile, once it is right */
+            state->clamp = clamp;
+        }
     }
     return GM_OK;
 }
@@ -522,7 +531,9 @@ static GmStatus order_edges(GmNet *net, uint32_t id, const GmNetEdges **out, GmE
     void *p;
     GM_TRY(gm_arena_zeroed(net->arena, s.n + 1u, sizeof(uint32_t), &p, err));
     uint32_t *bits = p;
-    memcpy(bits, s.list, s.n * sizeof(uint32_t));
+    if (s.n > 0) {
+        memcpy(bits, s.list, s.n * sizeof(uint32_t));
+    }
     for (uint32_t i = 0; i < lazy.n_items; i++) {
         GmItem item = nfa->items.data[lazy.items + i];
         if (order_has(bits, i) || !nfa->rules.data[item.rule].useful || (!item.required && !facts.slack)) {
@@ -721,6 +732,34 @@ GmStatus gm_net_close(GmNet *net, uint32_t max_edges, GmError *err)
 
 /* -- outside -------------------------------------------------------------------------------------------- */
 
+/* Counted repeats that are left-recursive through their own body are to be written out instead, all that are
+ * known so far at once. */
+static GmStatus expand_lazy(GmNet *net, bool *again, GmError *err)
+{
+    enum { EXPANDED = 1, EXPAND_NOW = 2 };
+    for (uint32_t i = 0; i < net->groups.member.len; i++) {
+        const GmRule *rule = &net->nfa.rules.data[net->groups.member.data[i]];
+        if (rule->kind == GM_RULE_PLAIN) {
+            continue;
+        }
+        if (rule->kind == GM_RULE_ANY_ORDER) {
+            GmStatus status = gm_fail(err, GM_ARG, "a free-order group is left-recursive through one of its own items");
+            if (err != NULL) {
+                err->detail = (int32_t)rule->node;
+            }
+            return status;
+        }
+        GM_CHECK(net->nfa.expand[rule->node] != EXPANDED, err);
+        net->nfa.expand[rule->node] = EXPAND_NOW; /* perhaps for several contexts */
+        *again = true;
+    }
+    for (uint32_t i = 0; i < net->groups.member.len; i++) {
+        uint8_t *expand = &net->nfa.expand[net->nfa.rules.data[net->groups.member.data[i]].node];
+        *expand = *expand == EXPAND_NOW ? EXPANDED : *expand;
+    }
+    return GM_OK;
+}
+
 GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t horizon,
                       uint32_t max_states, uint32_t max_expansion, GmError *err)
 {
@@ -735,18 +774,11 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     for (;;) {
         GM_TRY(gm_nfa_build(&net->nfa, err));
         GM_TRY(gm_analyse(&net->nfa, &net->groups, err));
-        uint32_t node = gm_analyse_lazy_in_group(&net->nfa, &net->groups);
-        if (node == GM_NONE) {
+        bool again = false;
+        GM_TRY(expand_lazy(net, &again, err));
+        if (!again) {
             break;
         }
-        if (net->nfa.expand[node] || module->rows[4 * (size_t)node] == 26) {
-            GmStatus status = gm_fail(err, GM_ARG, "a free-order group is left-recursive through one of its own items");
-            if (err != NULL) {
-                err->detail = (int32_t)node;
-            }
-            return status;
-        }
-        net->nfa.expand[node] = 1; /* left-recursive through its own body: written out instead */
     }
     void *p;
     GM_TRY(gm_arena_zeroed(arena, net->nfa.states.len, sizeof(uint32_t), &p, err));
