@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { LOOP_CHAIN = 32 }; /* few tokens are longer; their subtrees are walked */
-enum { LOOP_PAIRS = 48 }; /* lexer state x UTF-8 state; 10 is usual for a class of characters */
+enum { LOOP_PAIRS = 256 }; /* lexer state x UTF-8 state; 10 is usual for a class of characters, 60 for a pattern */
 
 /* Do all multi-byte characters lead from `from` to the entry `want`, through states that do not match? */
 static GmStatus loop_utf8(GmRegex *rx, GmRe from, uint32_t want, bool *out, GmError *err)
@@ -156,12 +156,16 @@ static GmStatus region_follow(GmRegex *rx, GmRe r, uint64_t groups, Region *regi
         const uint32_t *row;
         uint8_t utf8 = region->pair[i].utf8;
         GM_TRY(gm_re_row(rx, region->pair[i].re, &row, err));
+        uint32_t last = 0; /* neighbours mostly lead to one state */
+        uint8_t last_next = GM_UTF8_BAD;
         for (uint32_t b = utf8 == GM_UTF8_START ? 0 : 0x80; b < (wide ? 256u : 128u); b++) {
             uint32_t group = b < 128 ? gm_group_of((uint8_t)b) : GM_GROUP_UTF8;
             uint8_t next = b < 128 ? GM_UTF8_START : gm_utf8_next(utf8, (uint8_t)b);
-            if ((groups >> group & 1) == 0 || next == GM_UTF8_BAD) {
+            if ((groups >> group & 1) == 0 || next == GM_UTF8_BAD || (row[b] == last && next == last_next)) {
                 continue;
             }
+            last = row[b];
+            last_next = next;
             uint32_t origin = region->pair[i].origin == GM_GROUP_NONE ? group : region->pair[i].origin;
             if (row[b] == 0 || (row[b] & GM_RE_NULLABLE) != 0) {
                 *bad = origin;
@@ -174,6 +178,29 @@ static GmStatus region_follow(GmRegex *rx, GmRe r, uint64_t groups, Region *regi
         }
     }
     *bad = GM_GROUP_NONE;
+    return GM_OK;
+}
+
+static GmStatus remember(GmRegex *rx, GmRe r, GmLoop loop, GmError *err)
+{
+    uint32_t id;
+    void *p;
+    GM_TRY(gm_pool_add(&rx->loops, rx->mem, &id, &p, err));
+    *(GmLoop *)p = loop;
+    gm_store(&((GmReNode *)gm_pool_at(&rx->nodes, r))->loop, id + 1);
+    return GM_OK;
+}
+
+/* What holds for r holds for every state of its region, which is closed. */
+static GmStatus region_share(GmRegex *rx, GmRe r, const Region *region, GmLoop loop, GmError *err)
+{
+    for (uint32_t i = 0; i < region->n; i++) {
+        GmRe re = region->pair[i].re;
+        if (region->pair[i].utf8 == GM_UTF8_START && re != r &&
+            gm_load(&((GmReNode *)gm_pool_at(&rx->nodes, re))->loop) == 0) {
+            GM_TRY(remember(rx, re, loop, err));
+        }
+    }
     return GM_OK;
 }
 
@@ -195,7 +222,7 @@ static GmStatus loop_region(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
         GM_TRY(region_follow(rx, r, groups, &region, &bad, err));
         if (bad == GM_GROUP_NONE) {
             out->groups = groups;
-            return GM_OK;
+            return region_share(rx, r, &region, *out, err);
         }
         if (bad == GM_GROUP_MANY) {
             return GM_OK;
@@ -258,6 +285,15 @@ static GmStatus loop_chain(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
     return GM_OK;
 }
 
+static uint32_t count_groups(uint64_t groups)
+{
+    uint32_t n = 0;
+    for (; groups != 0; groups &= groups - 1) {
+        n++;
+    }
+    return n;
+}
+
 GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
 {
     GmReNode *node = gm_pool_at(&rx->nodes, r);
@@ -272,21 +308,25 @@ GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
     } else if (node->kind == RE_REP) {
         GM_TRY(loop_counted(rx, r, GM_RE_EPS, &loop, err));
     }
-    if ((loop.groups == 0 || loop.cap < 2) && node->nullable) {
-        GM_TRY(loop_groups(rx, r, r | GM_RE_NULLABLE, &loop.groups, err));
-        loop.groups &= ~((uint64_t)1 << GM_GROUP_UTF8);
-        loop.cap = GM_INF;
-    } else if ((loop.groups == 0 || loop.cap < 2) && !node->is_single) {
-        GM_TRY(loop_region(rx, r, &loop, err));
+    bool counts = loop.groups != 0 && loop.cap != GM_INF && loop.cap > 1; /* a region would go through the counts */
+    if (!counts && node->nullable) {
+        uint64_t groups;
+        GM_TRY(loop_groups(rx, r, r | GM_RE_NULLABLE, &groups, err));
+        groups &= ~((uint64_t)1 << GM_GROUP_UTF8);
+        loop = loop.cap == GM_INF && (loop.groups & groups) == groups ? loop : (GmLoop){groups, GM_INF};
+    } else if (!counts && !node->is_single) {
+        GmLoop region = {0, GM_INF};
+        if (!node->bounded) {
+            GM_TRY(loop_region(rx, r, &region, err));
+        }
+        if (loop.cap != GM_INF || count_groups(region.groups) >= count_groups(loop.groups)) {
+            loop = region;
+        }
         if (loop.groups == 0) {
             GM_TRY(loop_chain(rx, r, &loop, err));
         }
     }
-    uint32_t id;
-    void *p;
-    GM_TRY(gm_pool_add(&rx->loops, rx->mem, &id, &p, err));
-    *(GmLoop *)p = loop;
-    gm_store(&node->loop, id + 1);
+    GM_TRY(remember(rx, r, loop, err));
     *out = loop;
     return GM_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RE_BOUNDED = 8 };
 enum { RE_MAX_DEPTH = 2000 }; /* nesting; each level of recursion below costs about 200 bytes of stack */
 
 static GmReNode *re_at(GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
@@ -115,6 +116,7 @@ static void re_hash_child(GmRegex *rx, GmReNode *proto, GmRe child)
     const GmReNode *node = re_at(rx, child);
     proto->hash = gm_hash_join2(proto->hash, node->hash);
     proto->counted |= node->counted;
+    proto->bounded |= node->bounded;
     if (node->depth + 1 > proto->depth) {
         proto->depth = (uint16_t)(node->depth + 1);
     }
@@ -211,6 +213,7 @@ GmStatus gm_re_seq(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err)
     re_hash_child(rx, &proto, a);
     proto.hash = gm_hash_join2(proto.hash, y->hash);
     proto.counted |= y->counted;
+    proto.bounded |= y->bounded;
     if (y->depth > proto.depth) { /* the right side is followed by a loop, not by recursion */
         proto.depth = y->depth;
     }
@@ -308,6 +311,7 @@ GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmErro
         const GmReNode *part = re_at(rx, v[i]);
         sum = gm_hash_sum(sum, gm_hash_join2((Hash128){7, 9}, part->hash)); /* ids differ between constraints */
         proto.counted |= part->counted;
+        proto.bounded |= part->bounded;
         single = single && part->is_single && part->first == first;
         if (part->depth + 1 > proto.depth) {
             proto.depth = (uint16_t)(part->depth + 1);
@@ -357,6 +361,7 @@ GmStatus gm_re_rep(GmRegex *rx, GmRe a, uint32_t low, uint32_t high, GmRe *out, 
     proto.nullable = low == 0;
     re_hash_child(rx, &proto, a);
     proto.hash = gm_hash_join(proto.hash, gm_pair(low, high));
+    proto.bounded |= high != GM_INF && high > RE_BOUNDED;
     proto.counted |= low > rx->horizon + 1 || (high != GM_INF && high > rx->horizon);
     proto.is_single = low > 0 && body->is_single;
     proto.first = body->first;

@@ -49,6 +49,7 @@ typedef struct GmReNode {
     uint8_t counted;   /* clamping changes it */
     uint8_t is_single; /* starts with `first` only */
     uint8_t first;
+    uint8_t bounded;   /* holds a repeat with a maximum worth counting: many states before anything recurs */
     uint16_t depth; /* nesting, bounds recursion */
     uint32_t a, b, c, d;
     union {
