@@ -57,7 +57,7 @@ void gm_core_deinit(GmCore *core)
 void gm_core_lock_idle(GmCore *core)
 {
     gm_mutex_lock(&core->lock);
-    core->rx.scratch.len = core->rx.search.len = 0;
+    core->rx.scratch.len = core->rx.search.len = core->rx.pending.len = 0;
     core->views.after.len = 0;
     core->work_len = 0;
 }

@@ -344,113 +344,131 @@ static GmStatus take_range(GmViews *vs, uint32_t from, uint32_t to, GmError *err
     return GM_OK;
 }
 
-/* Are all tokens below `node` read inside the terminal, with no boundary on the way? */
-static GmStatus takes_subtree(GmViews *vs, uint32_t node, GmRe re, bool nullable, bool exempt, bool *out, GmError *err)
-{
-    const GmTrieNode *n = &vs->trie->nodes[node];
-    *out = false;
-    if (n->end == node + 1 || (nullable && exempt)) {
-        return GM_OK;
-    }
-    GmLoop loop;
-    GM_TRY(gm_re_loop(vs->rx, re, &loop, err));
-    *out = (vs->trie->groups[node] & ~loop.groups) == 0 && n->height <= loop.cap &&
-           (n->height < UINT16_MAX || loop.cap == GM_INF); /* heights saturate */
-    return GM_OK;
-}
+enum { WALK_CACHE = 16 }; /* lexer states met lately; a body and its escapes are five or six */
+
+typedef struct WalkState { /* what a walk asks of a lexer state */
+    uint32_t entry;      /* GM_RE_UNKNOWN: free */
+    uint32_t cap;
+    uint64_t groups;     /* of the loop; 0 where it must not be used */
+    const uint32_t *row; /* NULL for single forms */
+} WalkState;
 
 typedef struct Walk {
     GmViews *vs;
     bool exempt;
+    WalkState cache[WALK_CACHE];
 } Walk;
 
-/* The terminal has just read the byte of `node` and is in the state of `entry`; `debt` is what earlier
- * terminals owe after that byte. Tokens that end here, and what may follow a match. */
-static GmStatus arrive(const Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
+static void walk_init(Walk *w, GmViews *vs, bool exempt)
+{
+    w->vs = vs;
+    w->exempt = exempt;
+    for (uint32_t i = 0; i < WALK_CACHE; i++) {
+        w->cache[i].entry = GM_RE_UNKNOWN;
+    }
+}
+
+static GmStatus walk_state_make(Walk *w, uint32_t entry, WalkState *out, GmError *err)
+{
+    GmRegex *rx = w->vs->rx;
+    GmRe re = GM_RE_ID(entry);
+    GmLoop loop;
+    GM_TRY(gm_re_loop(rx, re, &loop, err));
+    out->row = NULL;
+    if (!gm_re_node(rx, re)->is_single) {
+        GM_TRY(gm_re_row(rx, re, &out->row, err));
+    }
+    out->groups = (entry & GM_RE_NULLABLE) != 0 && w->exempt ? 0 : loop.groups;
+    out->cap = loop.cap;
+    out->entry = entry;
+    return GM_OK;
+}
+
+static inline GmStatus walk_state(Walk *w, uint32_t entry, const WalkState **out, GmError *err)
+{
+    WalkState *slot = &w->cache[(entry ^ entry >> 4) % WALK_CACHE];
+    *out = slot;
+    return slot->entry == entry ? GM_OK : walk_state_make(w, entry, slot, err);
+}
+
+/* Are all tokens below the node read inside the terminal, with no boundary on the way? */
+static inline bool takes_subtree(const GmTrie *trie, uint32_t node, const WalkState *state)
+{
+    return (trie->groups[node] & ~state->groups) == 0 && trie->nodes[node].height <= state->cap;
+}
+
+/* The terminal matches at `node`: what may follow. `debt` is what earlier terminals owe after its byte. */
+static GmStatus leave_at(const Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
+{
+    GmRe owed = GM_RE_ID(entry);
+    if (w->exempt || owed == GM_RE_EPS) {
+        owed = GM_RE_EMPTY;
+    }
+    GM_TRY(gm_re_alt2(w->vs->rx, debt, owed, &owed, err));
+    return entries_under(w->vs, node, owed, err);
+}
+
+/* The terminal has just read the byte of `node` and is in the state of `entry`, owing `debt`: the tokens that
+ * end here, or all below at once; else the node is opened, for its children to be read. */
+static GmStatus arrive(Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
 {
     GmViews *vs = w->vs;
     const GmTrieNode *nodes = vs->trie->nodes;
+    uint32_t end = nodes[node].end;
+    if (end == node + 1) {
+        return take_range(vs, nodes[node].token, nodes[end].token, err);
+    }
+    if (GM_RE_ID(entry) == GM_RE_EPS) {
+        GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
+        return leave_at(w, node, entry, debt, err);
+    }
+    const WalkState *state;
+    GM_TRY(walk_state(w, entry, &state, err));
+    if (debt == GM_RE_EMPTY && takes_subtree(vs->trie, node, state)) {
+        return take_range(vs, nodes[node].token, nodes[end].token, err);
+    }
     GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
-    if ((entry & GM_RE_NULLABLE) != 0 && nodes[node].end > node + 1) {
-        GmRe owed = GM_RE_ID(entry);
-        if (w->exempt || owed == GM_RE_EPS) {
-            owed = GM_RE_EMPTY;
-        }
-        GM_TRY(gm_re_alt2(vs->rx, debt, owed, &owed, err));
-        GM_TRY(entries_under(vs, node, owed, err));
-    }
-    return GM_OK;
+    GM_PUSH(vs->mem, vs->open, ((GmOpen){state->row, end, GM_RE_ID(entry), debt}));
+    return (entry & GM_RE_NULLABLE) != 0 ? leave_at(w, node, entry, debt, err) : GM_OK;
 }
 
-static GmStatus open_node(GmViews *vs, uint32_t node, GmRe re, GmRe debt, GmError *err)
-{
-    const uint32_t *row = NULL;
-    if (!gm_re_node(vs->rx, re)->is_single) {
-        GM_TRY(gm_re_row(vs->rx, re, &row, err));
-    }
-    GM_PUSH(vs->mem, vs->open, ((GmOpen){row, vs->trie->nodes[node].end, re, debt}));
-    return GM_OK;
-}
-
-/* Read the subtree of one entry, whose byte has led to `entry`. Preorder, with a stack of open nodes. */
-static GmStatus walk_entry(const Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmError *err)
+/* Read the subtree of one entry, whose byte has led to `entry`: preorder, with a stack of open nodes. */
+static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmError *err)
 {
     GmViews *vs = w->vs;
     const GmTrieNode *nodes = vs->trie->nodes;
-    bool whole = false;
-    if (debt == GM_RE_EMPTY) {
-        GM_TRY(takes_subtree(vs, top, GM_RE_ID(entry), (entry & GM_RE_NULLABLE) != 0, w->exempt, &whole, err));
-    }
-    if (whole) {
-        return take_range(vs, nodes[top].token, nodes[nodes[top].end].token, err);
-    }
-    GM_TRY(arrive(w, top, entry, debt, err));
-    if (nodes[top].end == top + 1 || GM_RE_ID(entry) == GM_RE_EPS) {
-        return GM_OK;
-    }
-    uint32_t base = vs->open.len;
+    uint32_t base = vs->open.len, end = nodes[top].end;
     uint64_t walked = 0;
-    GM_TRY(open_node(vs, top, GM_RE_ID(entry), debt, err));
-    for (uint32_t c = top + 1; c < nodes[top].end;) {
-        while (c >= vs->open.data[vs->open.len - 1].end) {
-            vs->open.len--;
-        }
+    GM_TRY(arrive(w, top, entry, debt, err));
+    for (uint32_t c = top + 1; c < end && vs->open.len > base;) {
         const GmOpen *open = &vs->open.data[vs->open.len - 1];
-        uint32_t next;
+        if (c >= open->end) {
+            vs->open.len--;
+            continue;
+        }
+        uint32_t next, before = vs->open.len;
+        GmRe rest = GM_RE_EMPTY;
         walked++;
         if (open->row != NULL) {
             next = open->row[nodes[c].byte];
         } else {
             GM_TRY(gm_re_deriv(vs->rx, open->re, nodes[c].byte, &next, err));
         }
+        if (next != 0 && open->debt != GM_RE_EMPTY) {
+            bool violated, bites;
+            GM_TRY(debt_step(vs, open->debt, nodes[c].byte, &rest, &violated, err));
+            next = violated ? 0 : next;
+            if (next != 0) {
+                GM_TRY(debt_bites(vs, c, rest, &bites, err));
+                rest = bites ? rest : GM_RE_EMPTY;
+            }
+        }
         if (next == 0) {
             c = nodes[c].end;
             continue;
         }
-        GmRe rest = GM_RE_EMPTY;
-        if (open->debt != GM_RE_EMPTY) {
-            bool violated, bites;
-            GM_TRY(debt_step(vs, open->debt, nodes[c].byte, &rest, &violated, err));
-            if (violated) {
-                c = nodes[c].end;
-                continue;
-            }
-            GM_TRY(debt_bites(vs, c, rest, &bites, err));
-            rest = bites ? rest : GM_RE_EMPTY;
-        }
-        if (rest == GM_RE_EMPTY) {
-            GM_TRY(takes_subtree(vs, c, GM_RE_ID(next), (next & GM_RE_NULLABLE) != 0, w->exempt, &whole, err));
-            if (whole) {
-                GM_TRY(take_range(vs, nodes[c].token, nodes[nodes[c].end].token, err));
-                c = nodes[c].end;
-                continue;
-            }
-        }
         GM_TRY(arrive(w, c, next, rest, err));
-        if (nodes[c].end > c + 1) {
-            GM_TRY(open_node(vs, c, GM_RE_ID(next), rest, err));
-        }
-        c++;
+        c = vs->open.len > before ? c + 1 : nodes[c].end;
     }
     vs->open.len = base;
     vs->walked += walked;
@@ -543,7 +561,8 @@ static GmStatus step_add(GmViews *vs, uint32_t base, GmLex lex, const GmStep *ma
 /* Walk a base; the step's tokens, and its remainders in vs->after from `start` on. */
 static GmStatus walk_base(GmViews *vs, uint32_t base, GmLex lex, GmToks *inside, GmError *err)
 {
-    Walk w = {vs, (lex & 1) != 0};
+    Walk w;
+    walk_init(&w, vs, (lex & 1) != 0);
     const GmBase *b = gm_pool_at(&vs->bases, base);
     vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
     for (uint32_t i = 0; i < b->n_buckets; i++) {
