@@ -1,0 +1,53 @@
+"""Findings about a module that no engine needs but its author may: parts that can never play a role.
+
+Warnings only, and only what is certain: rules that nothing reaches, parts that cannot be completed, and
+neighbours of which the first always swallows the second. Masks never depend on any of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import ir
+from .automata import DEAD, Automata
+from .errors import LimitExceededError
+from .ir import Module
+from .source import Diagnostic, Place
+
+WORK = 50_000  # steps for one question about terminals; past it nothing is claimed
+PAIRS = 2_000  # pairs of neighbours looked at, so that large grammars stay quick
+
+
+def children(module: Module, node: int) -> list[int]:
+    """The nodes that a node is made of, the bodies of rules and lexical nodes included."""
+    op, a, b, _ = module.row(node)
+    args = module.args
+    if op in (ir.LEX_SEQ, ir.LEX_CHOICE, ir.SEQ, ir.CHOICE):
+        return list(args[a : a + b])
+    if op in (ir.LEX_REPEAT, ir.REPEAT, ir.TERMINAL):
+        return [a]
+    if op in (ir.BOTH, ir.WITHOUT):
+        return [a, b]
+    if op == ir.AUTOMATON:
+        return list(args[a + 4 : a + 3 + 3 * args[a + 2] : 3])
+    if op == ir.CALL:
+        return [module.rules[2 * a + 1]]
+    if op == ir.SEPARATED:
+        return list(args[a : a + 2])
+    if op == ir.SCOPE:
+        return [a] if b < 0 else [a, b]
+    if op == ir.ANY_ORDER:
+        return [x for x in (*args[a : a + 2], *args[a + 4 : a + 4 + 2 * b : 2]) if x >= 0]
+    return []
+
+
+def reachable_nodes(module: Module) -> set[int]:
+    """All nodes that the root is made of, itself included. Cost: linear."""
+    seen = {module.root}
+    todo = [module.root]
+    while todo:
+        for child in children(module, todo.pop()):
+            if child not in seen:
+                seen.add(child)
+                todo.append(child)
+    return seen
