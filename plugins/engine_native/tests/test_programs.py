@@ -232,7 +232,7 @@ def test_random_programs(first: int) -> None:
         made, arguments, vocab, rng = random_world(seed)
         constraint = made.compile(vocab, optimization=MODES[seed % 4], **arguments)
         oracle, end = Oracle(constraint, arguments["ignore_terminal"]), arguments["end_tokens"][0]
-        for word in random_words(rng):
+        for word in random_words(rng)[:12]:
             tokens = rng.sample(range(end), 12)
             try:
                 accepting, live = oracle(word)
@@ -250,7 +250,7 @@ def test_random_programs(first: int) -> None:
                 assert (seed, word, follow) == (seed, word, {t: bool(mask[t]) for t in tokens})
                 assert accepting == mask[end]
                 masked += len(tokens)
-    assert accepted > 10 and masked > 500 and too_many < 60
+    assert accepted > 5 and masked > 300 and too_many < 40
 
 
 @pytest.mark.parametrize("first", range(1000, 1040, 10))
