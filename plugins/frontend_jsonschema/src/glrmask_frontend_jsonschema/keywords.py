@@ -370,9 +370,7 @@ class Readers(Texts):
     def _objects(self, schema: dict[str, Any], expr: Expr) -> tuple[Obj, ...]:
         exprs, atom, context = self.exprs, self.atom, expr.resource
         where = (expr.where, "properties")
-        props = {
-            name: atom(sub, (where, name), context) for name, sub in self._map(schema, "properties", expr).items()
-        }
+        props = {name: atom(sub, (where, name), context) for name, sub in self._map(schema, "properties", expr).items()}
         declared = frozenset(props)
         rules: list[Rule] = []
         languages: list[Strings] = []

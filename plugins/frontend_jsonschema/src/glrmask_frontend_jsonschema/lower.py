@@ -164,5 +164,3 @@ class Lowering:
         if names:
             body = builder.without(body, self.strings.speller.texts(names))
         return builder.terminal(builder.seq((self.marks.quote, body, self.marks.key_end)), "key")
-
-

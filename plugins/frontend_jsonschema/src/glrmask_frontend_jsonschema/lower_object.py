@@ -114,9 +114,7 @@ class ObjectLowering:
             parts.append(builder.seq((marks.open_object, inner, marks.close_object)))
         return builder.choice(parts)
 
-    def _unordered(
-        self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], origin: Expr
-    ) -> int:
+    def _unordered(self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], origin: Expr) -> int:
         builder, marks = self.builder, self.marks
         nothing = builder.nothing()
         parts = []
@@ -127,9 +125,7 @@ class ObjectLowering:
             if record.high is not None and record.high < least:
                 continue
             items = members + [(node, True) for node in extra]
-            inner = builder.any_order(
-                items, marks.comma, None if free == nothing else free, least, record.high
-            )
+            inner = builder.any_order(items, marks.comma, None if free == nothing else free, least, record.high)
             parts.append(builder.seq((marks.open_object, inner, marks.close_object)))
         return builder.choice(parts)
 
@@ -144,9 +140,7 @@ class ObjectLowering:
                 out.append(nodes)
         return out
 
-    def _tail(
-        self, record: Obj, free: int, witnesses: Sequence[Rule], low: int, high: int | None, origin: Expr
-    ) -> int:
+    def _tail(self, record: Obj, free: int, witnesses: Sequence[Rule], low: int, high: int | None, origin: Expr) -> int:
         """One or more free members, witnesses among them."""
         builder, comma = self.builder, self.marks.comma
         low = max(low, 1)
@@ -256,9 +250,7 @@ class ObjectLowering:
         """A member with a key that is not known; with ``wanted``, one that is a witness of these rules."""
         builder, lowering, meaning = self.builder, self.lowering, self.meaning
         rules = record.rules
-        languages = list(
-            dict.fromkeys(strings for rule in (*rules, *(wanted or ())) for strings, _ in rule.when)
-        )
+        languages = list(dict.fromkeys(strings for rule in (*rules, *(wanted or ())) for strings, _ in rule.when))
         if not languages:
             value = meaning.exprs.true
             for rule in (*rules, *(wanted or ())):

@@ -55,6 +55,7 @@ class Meaning(Combinators):
         if kind == FALSE_KIND:
             return sh.EMPTY_SHAPE
         if kind == NOT:
+            self._here = None
             return self.complement(self.shape(expr.parts[0]), expr)
         join = self.meet if kind == AND else self.union
         assert kind in (AND, OR)
@@ -201,8 +202,9 @@ class Meaning(Combinators):
         if isinstance(record, Obj):
             return sh.not_object(record, self.exprs)
         if record.unique is not None:
-            self.refuse(record.unique, "uniqueItems", "its complement (two equal items) is not available", "Drop it.")
-            record = record._replace(unique=None)
+            if self._here is not None:
+                self.refuse_here('it needs the complement of "uniqueItems", which is not available')
+            self.refuse(record.unique, "uniqueItems", "its complement is not available", "Drop it.")
         return sh.not_array(record, self.exprs)
 
     def subtract(self, left: Records, right: Records, every: Records) -> Records:

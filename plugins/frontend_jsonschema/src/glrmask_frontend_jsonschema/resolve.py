@@ -51,7 +51,6 @@ class Resource:
             not any(x in dialect for x in _LATER) if isinstance(dialect, str) else parent is None or parent.plain_id
         )
 
-
     @property
     def document(self) -> Resource:
         """The outermost resource."""

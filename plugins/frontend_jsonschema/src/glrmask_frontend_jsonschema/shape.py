@@ -329,9 +329,7 @@ def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | Non
             for record in (left, right):
                 for name in record.props:
                     if name not in props and record.late.get(name, 0) == rank:
-                        props[name] = conj(
-                            asked_of(left, name, exprs, matches), asked_of(right, name, exprs, matches)
-                        )
+                        props[name] = conj(asked_of(left, name, exprs, matches), asked_of(right, name, exprs, matches))
                         if rank:
                             late[name] = rank
     else:
