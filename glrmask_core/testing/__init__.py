@@ -1,13 +1,5 @@
-"""Tools for authors of engines and front-ends: an oracle engine, conformance checks, strategies, case files.
+"""The oracle engine, random grammars, and the checks that engines and front-ends are held to.
 
-==================  ==========================================================================
-module              holds
-==================  ==========================================================================
-``oracle``          the engine "oracle": slow, obvious, pure Python
-``conformance``     check functions and test suites to subclass
-``strategies``      hypothesis strategies for modules, vocabularies, programs (needs hypothesis)
-``worlds``          the same without hypothesis, from a ``random.Random``
-``cases``           runs case files in JSON
-``sweep``           ``python -m glrmask_core.testing.sweep``: an engine against the oracle
-==================  ==========================================================================
+Nothing here is needed to run grammars. The oracle (engine name ``"oracle"``) is slow and plain on purpose:
+it says what the right answer is.
 """

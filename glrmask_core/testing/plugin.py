@@ -1,14 +1,18 @@
-"""Registers the oracle. Importing this module compiles and loads nothing."""
+"""The entry point of the oracle."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..hookspecs import hookimpl
-from ..protocols import Engine
+
+if TYPE_CHECKING:
+    from ..protocols import Engine
 
 
 @hookimpl
 def glrmask_register_engines() -> list[Engine]:
-    """The oracle, imported when engines are first looked up; used when it is named or alone."""
+    """The oracle engine."""
     from .oracle import OracleEngine
 
     return [OracleEngine()]
