@@ -1,5 +1,13 @@
-"""The oracle engine, random grammars, and the checks that engines and front-ends are held to.
+"""Tools for authors of engines and front-ends: an oracle engine, conformance checks, strategies, case files.
 
-Nothing here is needed to run grammars. The oracle (engine name ``"oracle"``) is slow and plain on purpose:
-it says what the right answer is.
+==================  ==========================================================================
+module              holds
+==================  ==========================================================================
+``oracle``          the engine "oracle": slow, obvious, pure Python
+``conformance``     check functions and test suites to subclass
+``strategies``      hypothesis strategies for modules, vocabularies, programs (needs hypothesis)
+``worlds``          the same without hypothesis, from a ``random.Random``
+``cases``           runs case files in JSON
+``sweep``           ``python -m glrmask_core.testing.sweep``: an engine against the oracle
+==================  ==========================================================================
 """

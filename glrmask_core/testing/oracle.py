@@ -1,45 +1,187 @@
-"""The oracle engine: keeps all events of a sequence and asks a plain recogniser, token by token.
+"""The engine "oracle": exact, slow and short, to compare other engines with.
 
-It computes everything anew from the definition of the language, shares nothing with other engines, and is
-fit for short texts and small vocabularies only.
+A state keeps the texts that its commits could mean (a token may be read by its bytes and as an exact token)
+and asks a recogniser (:mod:`.chart`, :mod:`.simulator`) about each; a mask asks about every token. Meant for
+texts of some 30 events and vocabularies of a few hundred tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import threading
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import ArtifactError, CompileError, GrammarError
+import numpy as np
+
+from ..errors import ArtifactError
+from ..ir import Module
 from ..ir_link import exact_ids
+from ..options import CompileOptions
 from ..protocols import API_VERSION, EngineCapabilities
 from ..state import ACCEPTING, REJECTED, TERMINATED, Commit, ConstraintState
-from .chart import Chart, Events
-from .stacks import StackRunner
+from ..vocab import Vocab
+from .chart import KEPT_TEXTS, Chart, Events
+from .simulator import Simulator
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    from ..ir import Module
-    from ..options import CompileOptions
     from ..program import ParserProgram
-    from ..vocab import Vocab
-
-FIRST_CAP = 16
-MAX_MEMORY = 200_000  # answers kept
-MAX_READINGS = 4096
-Readings = frozenset[Events]
 
 
 class Recogniser(Protocol):
-    """What says yes or no to one sequence of events."""
+    """What the oracle needs to know."""
 
-    def answer(self, events: Events) -> tuple[bool, bool]:
-        """(accepting, viable)."""
+    def recognise(self, events: Events) -> tuple[bool, bool]:
+        """(accepting, viable) of a text."""
+        ...
+
+
+class OracleGrammar:
+    """A grammar or program with a vocabulary; answers are kept per text. Thread-safe by a lock.
+
+    Attributes:
+        width: number of mask bits.
+    """
+
+    def __init__(self, recogniser: Recogniser, exact: frozenset[int], vocab: Vocab, options: CompileOptions) -> None:
+        self.recogniser, self.exact, self.vocab = recogniser, exact, vocab
+        self.end_tokens = frozenset(options.end_tokens)
+        ids = [*vocab.domain, *exact, *self.end_tokens]
+        self.width = 1 + max(ids, default=-1)
+        self.words = (self.width + 31) // 32
+        self.tokens = sorted({*vocab.domain, *exact} - self.end_tokens)
+        self._known: dict[Events, tuple[bool, bool]] = {}
+        self._lock = threading.RLock()
+
+    def recognise(self, events: Events) -> tuple[bool, bool]:
+        """(accepting, viable) of a text."""
+        with self._lock:
+            found = self._known.get(events)
+            if found is None:
+                if len(self._known) > KEPT_TEXTS:
+                    self._known.clear()
+                found = self._known[events] = self.recogniser.recognise(events)
+            return found
+
+    def extend(self, texts: frozenset[Events], token: int) -> frozenset[Events]:
+        """The viable texts after one more token, which is not an end token."""
+        data = self.vocab.bytes_of(token) if self.vocab.has(token) else b""
+        longer = {(*text, *data) for text in texts} if data else set()
+        if token in self.exact:
+            longer |= {(*text, -1 - token) for text in texts}
+        return frozenset(text for text in longer if self.is_viable(text))
+
+    def is_viable(self, events: Events) -> bool:
+        """Whether a text is complete or can be continued. What cannot stays so, hence beginnings come first."""
+        start = next((k for k in range(len(events), 0, -1) if events[:k] in self._known), 0)
+        return all(self.recognise(events[:k])[1] for k in range(start, len(events) + 1))
+
+    def allows(self, texts: frozenset[Events], token: int) -> bool:
+        """Whether a token that is no end token may come next."""
+        return bool(self.extend(texts, token))
+
+    def start(self, max_rollback: int) -> OracleState:
+        """See :meth:`CompiledGrammar.start`."""
+        return OracleState._of(self, max_rollback)
+
+    def save(self) -> bytes:
+        """Nothing beside the module."""
+        return b""
+
+    def report(self) -> Mapping[str, Any]:
+        """How many texts were examined."""
+        return {"texts": len(self._known)}
+
+
+class OracleState(ConstraintState):
+    """One sequence: the texts it may be, and the same of earlier steps."""
+
+    __slots__ = ("_grammar", "_history", "_max_rollback", "_terminated", "_texts")
+
+    _grammar: OracleGrammar
+    _texts: frozenset[Events]
+    _terminated: bool
+    _history: list[tuple[frozenset[Events], bool]]
+    _max_rollback: int
+
+    @classmethod
+    def _of(cls, grammar: OracleGrammar, max_rollback: int) -> OracleState:
+        self = cls._new()
+        self._grammar, self._max_rollback = grammar, max_rollback
+        self._texts = frozenset({()} if grammar.recognise(())[1] else ())
+        self._terminated, self._history = False, []
+        return self
+
+    def _fill(self, words: npt.NDArray[np.uint32]) -> None:
+        grammar = self._grammar
+        words[: grammar.words] = 0
+        if self._terminated:
+            return
+        allowed = [token for token in grammar.tokens if grammar.allows(self._texts, token)]
+        if self._flags() & ACCEPTING:
+            allowed += grammar.end_tokens
+        for token in allowed:
+            words[token >> 5] |= np.uint32(1 << (token & 31))
+
+    def _advance(self, texts: frozenset[Events], terminated: bool = False) -> None:
+        if self._max_rollback:
+            self._history.append((self._texts, self._terminated))
+            del self._history[: -self._max_rollback]
+        self._texts, self._terminated = texts, terminated
+
+    def _commit_token(self, token_id: int) -> int:
+        grammar = self._grammar
+        if self._terminated:
+            return Commit.TERMINATED
+        if not self._texts:
+            return Commit.REJECTED
+        if token_id in grammar.end_tokens:
+            if self._flags() & ACCEPTING:
+                self._advance(self._texts, True)
+                return Commit.OK
+            self._advance(frozenset())
+            return Commit.FAILED_END
+        if token_id not in grammar.exact and not grammar.vocab.has(token_id):
+            return Commit.UNKNOWN
+        self._advance(grammar.extend(self._texts, token_id))
+        return Commit.OK if self._texts else Commit.FAILED
+
+    def _commit_bytes(self, data: bytes) -> int:
+        if self._terminated:
+            return Commit.TERMINATED
+        if not self._texts:
+            return Commit.REJECTED
+        longer = ((*text, *data) for text in self._texts)
+        self._advance(frozenset(text for text in longer if self._grammar.is_viable(text)))
+        return Commit.OK if self._texts else Commit.FAILED
+
+    def _flags(self) -> int:
+        if self._terminated:
+            return ACCEPTING | TERMINATED
+        if not self._texts:
+            return REJECTED
+        return ACCEPTING if any(self._grammar.recognise(text)[0] for text in self._texts) else 0
+
+    def _clone(self) -> OracleState:
+        other = type(self)._new()
+        other._grammar, other._max_rollback = self._grammar, self._max_rollback
+        other._texts, other._terminated, other._history = self._texts, self._terminated, self._history.copy()
+        return other
+
+    def _rollback(self, n: int) -> bool:
+        if n > len(self._history):
+            return False
+        self._texts, self._terminated = self._history[-n]
+        del self._history[-n:]
+        return True
+
+    def _key(self) -> Hashable | None:
+        return self._texts, self._terminated
 
 
 class OracleEngine:
-    """The engine named ``"oracle"``."""
+    """See :class:`glrmask_core.protocols.Engine`."""
 
     name = "oracle"
     api_version = API_VERSION
@@ -47,183 +189,25 @@ class OracleEngine:
     capabilities = EngineCapabilities(programs=True)
 
     def compile(self, module: Module, vocab: Vocab, options: CompileOptions) -> OracleGrammar:
-        """See :meth:`glrmask_core.protocols.Engine.compile`."""
-        if module.slots:
-            raise GrammarError(f"the oracle takes closed modules; open: {', '.join(module.slots)}")
-        exact = frozenset(int(i) for i in exact_ids(module))
-        made = OracleGrammar(lambda cap: Chart(module, cap), exact, vocab, options)
-        if not made.viable(()):
-            raise GrammarError("the grammar matches nothing: its start rule never comes to an end")
-        return made
+        """See :meth:`Engine.compile`."""
+        return OracleGrammar(Chart(module), frozenset(exact_ids(module).tolist()), vocab, options)
 
     def compile_program(
         self, program: ParserProgram, patterns: Module, ignore: int | None, vocab: Vocab, options: CompileOptions
     ) -> OracleGrammar:
-        """See :meth:`glrmask_core.protocols.Engine.compile_program`."""
-        definition = program.definition
-        return OracleGrammar(
-            lambda cap: StackRunner(definition, patterns, ignore, cap), frozenset(), vocab, options
-        )
+        """See :meth:`Engine.compile_program`."""
+        return OracleGrammar(Simulator(program.definition, patterns, ignore), frozenset(), vocab, options)
 
     def load(self, module: Module, vocab: Vocab, options: CompileOptions, payload: bytes) -> OracleGrammar:
-        """See :meth:`glrmask_core.protocols.Engine.load`; the oracle saves nothing."""
+        """See :meth:`Engine.load`."""
         if payload:
-            raise ArtifactError(f"the oracle saves no tables, but {len(payload)} bytes are given")
+            raise ArtifactError(f'engine "oracle" saves no tables, the artifact has {len(payload)} bytes of them')
         return self.compile(module, vocab, options)
 
     def purge(self, force: bool) -> None:
-        """Nothing is shared between constraints."""
+        """Nothing is shared by constraints."""
 
 
-class OracleGrammar:
-    """A grammar or program of the oracle.
-
-    Args:
-        make: a recogniser for sequences shorter than its argument minus 2.
-        exact: ids that are exact tokens of the grammar.
-        vocab, options: as compiled.
-    """
-
-    def __init__(
-        self, make: Callable[[int], Recogniser], exact: frozenset[int], vocab: Vocab, options: CompileOptions
-    ) -> None:
-        ids, offsets, blob = vocab.entries()
-        self.texts = {int(i): bytes(blob[offsets[k] : offsets[k + 1]]) for k, i in enumerate(ids)}
-        self.exact, self.ends = exact, frozenset(options.end_tokens)
-        self.width = 1 + max((vocab.max_id, *exact, *self.ends))
-        self._make = make
-        self._recognisers: dict[int, Recogniser] = {}
-        self._answers: dict[Events, tuple[bool, bool]] = {}
-        self._masks: dict[Readings, list[int]] = {}
-
-    def start(self, max_rollback: int) -> OracleState:
-        """See :meth:`glrmask_core.protocols.CompiledGrammar.start`."""
-        state = OracleState._new()
-        state._grammar, state._limit = self, max_rollback
-        state._now, state._past = (frozenset({()}), False), ()
-        return state
-
-    def save(self) -> bytes:
-        """Nothing."""
-        return b""
-
-    def report(self) -> Mapping[str, Any]:
-        """How many answers are kept."""
-        return {"answers": len(self._answers)}
-
-    # -- answers ------------------------------------------------------------------------------
-
-    def answer(self, events: Events) -> tuple[bool, bool]:
-        """(accepting, viable) of one sequence of events."""
-        found = self._answers.get(events)
-        if found is None:
-            cap = FIRST_CAP
-            while cap < len(events) + 2:
-                cap *= 4
-            if cap not in self._recognisers:
-                self._recognisers[cap] = self._make(cap)
-            if len(self._answers) > MAX_MEMORY:
-                self._answers.clear()
-            found = self._answers[events] = self._recognisers[cap].answer(events)
-        return found
-
-    def viable(self, events: Events) -> bool:
-        """Whether some continuation, maybe none, is not excluded."""
-        return self.answer(events)[1]
-
-    def after_bytes(self, readings: Readings, data: bytes) -> Readings:
-        """The readings that survive these bytes; a beginning that is lost stays lost."""
-        for byte in data:
-            readings = frozenset(r for r in ((*r, byte) for r in readings) if self.viable(r))
-        return readings
-
-    def after_token(self, readings: Readings, token: int) -> Readings:
-        """The readings that survive a token: as its bytes, and as an exact token if the grammar has it."""
-        text = self.texts.get(token, b"")
-        out = self.after_bytes(readings, text) if text else frozenset()
-        if token in self.exact:
-            out |= frozenset(r for r in ((*r, -1 - token) for r in readings) if self.viable(r))
-        if len(out) > MAX_READINGS:
-            raise CompileError(f"the oracle keeps at most {MAX_READINGS} readings of one sequence")
-        return out
-
-    def mask(self, readings: Readings) -> list[int]:
-        """The tokens that leave a reading, and the end tokens if a reading is complete; ascending."""
-        found = self._masks.get(readings)
-        if found is None:
-            found = [t for t in self.texts.keys() | self.exact if t not in self.ends and self.after_token(readings, t)]
-            if self.accepting(readings):
-                found += self.ends
-            if len(self._masks) > 1000:
-                self._masks.clear()
-            self._masks[readings] = found = sorted(found)
-        return found
-
-    def accepting(self, readings: Readings) -> bool:
-        """Whether a reading is complete."""
-        return any(self.answer(r)[0] for r in readings)
-
-
-class OracleState(ConstraintState):
-    """All readings of what was committed (none: rejected), whether it is terminated, and the same of the past."""
-
-    __slots__ = ("_grammar", "_limit", "_now", "_past")
-
-    _grammar: OracleGrammar
-    _limit: int
-    _now: tuple[Readings, bool]
-    _past: tuple[tuple[Readings, bool], ...]
-
-    def _fill(self, words: npt.NDArray[np.uint32]) -> None:
-        readings, terminated = self._now
-        words[: (self._grammar.width + 31) // 32] = 0
-        for token in () if terminated else self._grammar.mask(readings):
-            words[token >> 5] |= words.dtype.type(1 << (token & 31))
-
-    def _commit_token(self, token_id: int) -> int:
-        readings, _ = self._now
-        grammar = self._grammar
-        code = self._closed()
-        if code:
-            return code
-        if token_id in grammar.ends:
-            if grammar.accepting(readings):
-                return self._set(readings, True)
-            self._set(frozenset(), False)
-            return Commit.FAILED_END
-        if token_id not in grammar.texts and token_id not in grammar.exact:
-            return Commit.UNKNOWN
-        return self._set(grammar.after_token(readings, token_id), False)
-
-    def _commit_bytes(self, data: bytes) -> int:
-        return self._closed() or self._set(self._grammar.after_bytes(self._now[0], data), False)
-
-    def _closed(self) -> int:
-        readings, terminated = self._now
-        return Commit.TERMINATED if terminated else Commit.OK if readings else Commit.REJECTED
-
-    def _set(self, readings: Readings, terminated: bool) -> int:
-        past = (*self._past, self._now)
-        self._past = past[max(len(past) - self._limit, 0) :]
-        self._now = readings, terminated
-        return Commit.OK if readings else Commit.FAILED
-
-    def _flags(self) -> int:
-        readings, terminated = self._now
-        accepting = self._grammar.accepting(readings)
-        return ACCEPTING * accepting | REJECTED * (not readings) | TERMINATED * terminated
-
-    def _clone(self) -> OracleState:
-        other = OracleState._new()
-        other._grammar, other._limit, other._now, other._past = self._grammar, self._limit, self._now, self._past
-        return other
-
-    def _rollback(self, n: int) -> bool:
-        if n > len(self._past):
-            return False
-        self._now = self._past[-n]
-        self._past = self._past[:-n]
-        return True
-
-    def _key(self) -> Hashable:
-        return self._now
+def texts_of(state: ConstraintState) -> Sequence[Events]:
+    """The texts that an oracle state may be, ascending; for messages of tests."""
+    return sorted(state._texts) if isinstance(state, OracleState) else ()

@@ -1,18 +1,14 @@
-"""The entry point of the oracle."""
+"""Registers the oracle. Importing this module compiles and loads nothing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..hookspecs import hookimpl
-
-if TYPE_CHECKING:
-    from ..protocols import Engine
+from ..protocols import Engine
 
 
 @hookimpl
 def glrmask_register_engines() -> list[Engine]:
-    """The oracle engine."""
+    """The oracle, imported when engines are first looked up; used when it is named or alone."""
     from .oracle import OracleEngine
 
     return [OracleEngine()]

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .. import ir
-from ..errors import GrammarError, LimitExceededError
-from ..ir import Module
+from ... import ir
+from ...errors import GrammarError, LimitExceededError
+from ...ir import Module
 from .lexer import Lexer
 
 Symbol = tuple[Any, ...]

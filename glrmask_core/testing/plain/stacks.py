@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir import Module
+from ...ir import Module
 from .lexer import DEAD, Lexer
 
 Stack = tuple[int, ...]

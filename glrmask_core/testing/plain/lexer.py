@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .. import ir
-from ..errors import LimitExceededError
-from ..ir import Module
+from ... import ir
+from ...errors import LimitExceededError
+from ...ir import Module
 
 MAX_STATES = 100_000
 MAX_DEPTH = 300
