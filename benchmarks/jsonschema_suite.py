@@ -14,9 +14,9 @@ import argparse
 from collections import Counter
 
 from json_schema_judge import compile_schema, rows
+from respell import reorder, spell
 
 from glrmask import GrammarError
-from respell import reorder, spell
 
 
 def judge(group: dict, engine: str | None) -> tuple[str, str]:

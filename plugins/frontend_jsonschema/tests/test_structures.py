@@ -50,8 +50,16 @@ AB = {"a": {"type": "integer"}, "b": {"type": "integer"}}
 @pytest.mark.parametrize(
     ("schema", "accept", "reject"),
     [
-        ({"properties": AB}, ["{}", '{"a":1}', '{"b":1}', '{"a":1,"b":2}', '{"a":1,"z":[]}'], ['{"b":1,"a":2}', '{"a":""}']),
-        ({"properties": AB, "required": ["b"]}, ['{"b":1}', '{"a":1,"b":1}', '{"b":1,"c":0}'], ["{}", '{"a":1}', '{"c":0,"b":1}']),
+        (
+            {"properties": AB},
+            ["{}", '{"a":1}', '{"b":1}', '{"a":1,"b":2}', '{"a":1,"z":[]}'],
+            ['{"b":1,"a":2}', '{"a":""}'],
+        ),
+        (
+            {"properties": AB, "required": ["b"]},
+            ['{"b":1}', '{"a":1,"b":1}', '{"b":1,"c":0}'],
+            ["{}", '{"a":1}', '{"c":0,"b":1}'],
+        ),
         ({"properties": AB, "additionalProperties": False}, ["{}", '{"b":1}'], ['{"c":1}', '{"a":1,}', "{,}"]),
         ({"properties": {"a": False}}, ["{}", '{"b":1}'], ['{"a":1}']),
         ({"required": ["y", "x"]}, ['{"y":1,"x":2}', '{"y":1,"x":2,"a":3}'], ['{"x":2,"y":1}', '{"a":3,"y":1,"x":2}']),
@@ -59,14 +67,26 @@ AB = {"a": {"type": "integer"}, "b": {"type": "integer"}}
         ({"additionalProperties": {"type": "null"}}, ["{}", '{"x":null,"":null}'], ['{"x":1}']),
         ({"patternProperties": {"^x": {"type": "null"}}}, ['{"x1":null}', '{"y":1}'], ['{"x1":1}', '{"x":0}']),
         ({"patternProperties": {"^x": True}, "additionalProperties": False}, ["{}", '{"xy":1}'], ['{"y":1}']),
-        ({"patternProperties": {"^x": {"minimum": 3}, "y$": {"maximum": 5}}}, ['{"xy":4}', '{"x":9}'], ['{"xy":2}', '{"xy":6}']),
-        ({"properties": {"st": {"multipleOf": 5}}, "patternProperties": {"^s": {"minimum": 6}}}, ['{"st":10}'], ['{"st":5}']),
+        (
+            {"patternProperties": {"^x": {"minimum": 3}, "y$": {"maximum": 5}}},
+            ['{"xy":4}', '{"x":9}'],
+            ['{"xy":2}', '{"xy":6}'],
+        ),
+        (
+            {"properties": {"st": {"multipleOf": 5}}, "patternProperties": {"^s": {"minimum": 6}}},
+            ['{"st":10}'],
+            ['{"st":5}'],
+        ),
         ({"propertyNames": {"pattern": "^a"}}, ["{}", '{"a":1,"ab":2}'], ['{"b":1}']),
         ({"propertyNames": {"maxLength": 1}, "properties": AB}, ['{"a":1}', '{"x":1}'], ['{"xy":1}']),
         ({"propertyNames": {"enum": ["p", "q"]}}, ["{}", '{"q":1,"p":2}'], ['{"r":1}']),
         ({"propertyNames": False}, ["{}"], ['{"a":1}']),
         ({"propertyNames": {"const": "a"}, "properties": AB}, ['{"a":1}'], ['{"b":1}', '{"c":1}']),
-        ({"properties": AB, "minProperties": 1, "additionalProperties": False}, ['{"a":1}', '{"b":1}', '{"a":1,"b":1}'], ["{}"]),
+        (
+            {"properties": AB, "minProperties": 1, "additionalProperties": False},
+            ['{"a":1}', '{"b":1}', '{"a":1,"b":1}'],
+            ["{}"],
+        ),
         ({"properties": AB, "minProperties": 3}, ['{"a":1,"b":1,"c":1}', '{"x":1,"y":1,"z":1}'], ['{"a":1,"b":1}']),
         ({"properties": AB, "maxProperties": 1}, ["{}", '{"b":1}', '{"c":1}'], ['{"a":1,"c":1}', '{"a":1,"b":1}']),
         ({"minProperties": 1, "maxProperties": 2}, ['{"a":1}', '{"a":1,"b":1}'], ["{}", '{"a":1,"b":1,"c":1}']),

@@ -132,7 +132,7 @@ class Remainder:
         return ((left + digit * 10 ** (self.places - at - 1)) % self.modulus, at + 1) if left >= 0 else state
 
     def accepts(self, state: Any) -> bool:
-        left = state[0] if isinstance(state, tuple) else state
+        left: int = state[0] if isinstance(state, tuple) else state
         return (left == 0) == self.wanted
 
     def is_dead(self, state: Any) -> bool:

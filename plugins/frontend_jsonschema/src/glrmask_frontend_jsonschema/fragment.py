@@ -24,11 +24,13 @@ class Fragment:
         steps: (op, data); children are given as positions of earlier steps.
         root: the step that is the language.
         single: steps that spell exactly one character.
+        is_open: any text may come before and after each text of the language.
     """
 
     steps: tuple[tuple[int, Any], ...]
     root: int
     single: frozenset[int]
+    is_open: bool = False
 
     def replay(self, builder: Builder) -> list[int]:
         """Build it; the node of each step."""
@@ -228,8 +230,8 @@ class FragmentMaker:
         return Fragment(tuple(steps), len(steps) - 1, frozenset())
 
 
-def capture(builder: Builder, root: int, single: set[int]) -> Fragment:
-    """The part of a builder that ``root`` needs, as a fragment."""
+def capture(builder: Builder, root: int, single: set[int], body: int) -> Fragment:
+    """The part of a builder that ``root`` needs, as a fragment; ``body`` is the node of any text."""
     module = builder.build(builder.terminal(root) if root not in (builder.nothing(), builder.empty()) else root)
     args, blob = module.args, module.blob
     steps: list[tuple[int, Any]] = []
@@ -268,7 +270,11 @@ def capture(builder: Builder, root: int, single: set[int]) -> Fragment:
         else:
             data = tuple(here)
         steps.append((op, data))
-    return Fragment(tuple(steps), position[root], frozenset(position[n] for n in single if n in position))
+    is_open = False
+    op, a, b, _ = module.row(root)
+    if op == Op.LEX_SEQ:
+        is_open = args[a] == body == args[a + b - 1]
+    return Fragment(tuple(steps), position[root], frozenset(position[n] for n in single if n in position), is_open)
 
 
 def _children(op: int, a: int, b: int, args: Any) -> list[int]:

@@ -122,7 +122,7 @@ def _listed(record: Num) -> list[bytes] | None:
         return None
     step = int(record.multiple)
     first, last = ceil(record.low / step), floor(record.high / step)
-    if last - first >= MOST_LISTED or step <= 10 and last - first > 50:
+    if last - first >= MOST_LISTED or (step <= 10 and last - first > 50):
         return None
     return [str(i * step).encode() for i in range(first, last + 1) if number_fits(record, Fraction(i * step))]
 

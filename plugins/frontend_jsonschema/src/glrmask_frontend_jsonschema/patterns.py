@@ -50,7 +50,7 @@ def _compile(kind: str, text: str, any_escape: bool) -> Fragment:
         node = builder.choice((node, leap))
     if kind == "format" and text in formats.MOST_CHARACTERS:
         node = builder.both(node, builder.repeat(speller.every, 0, formats.MOST_CHARACTERS[text]))
-    return capture(builder, node, speller.single)
+    return capture(builder, node, speller.single, speller.body)
 
 
 def _leap_seconds(builder: Builder, speller: Speller) -> int:
