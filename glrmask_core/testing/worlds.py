@@ -1,0 +1,355 @@
+"""Small random worlds: a module with a vocabulary, or a parser program, that engines can be compared on.
+
+The terminals are few and chosen to meet: prefixes of each other, counted with debts longer than a token,
+intersections, differences, an automaton, multi-byte characters. Choices come from a :class:`Dice`, so the same
+worlds can be rolled from a seed and drawn (and shrunk) by hypothesis.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from ..ir import Builder, Module
+from ..vocab import Vocab
+
+T = TypeVar("T")
+ALPHABET = b"ab ()"
+ACCENT = "é".encode()
+EXACT = {"X": (0, 900), "Y": (901, 20)}  # two ids that are also spelled, two without bytes
+END = 902
+END_WITH_BYTES = 7
+
+
+class Dice(Protocol):
+    """Where choices come from."""
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options."""
+        ...
+
+    def randint(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``."""
+        ...
+
+    def chance(self, percent: int) -> bool:
+        """True in about so many of a hundred cases."""
+        ...
+
+
+class RandomDice:
+    """Dice of a seed."""
+
+    def __init__(self, seed: int) -> None:
+        rng = random.Random(seed)
+        self.choice = rng.choice
+        self.randint = rng.randint
+
+    def chance(self, percent: int) -> bool:
+        """See :meth:`Dice.chance`."""
+        return self.randint(1, 100) <= percent
+
+
+@dataclass(frozen=True)
+class World:
+    """A closed module and what to try on it.
+
+    Attributes:
+        module: the grammar; it may match nothing.
+        vocab: its vocabulary.
+        end_tokens: may be empty.
+        letters: bytes that texts are made of.
+        exact: ids that texts are made of beside them.
+        note: what it is about.
+        texts: byte strings worth trying, beside random ones.
+    """
+
+    module: Module
+    vocab: Vocab
+    end_tokens: tuple[int, ...] = ()
+    letters: bytes = ALPHABET
+    exact: tuple[int, ...] = ()
+    note: str = ""
+    texts: tuple[bytes, ...] = field(default=())
+
+
+Lexical = Callable[[Builder], int]
+
+
+def _any(b: Builder) -> int:
+    return b.bytes_class(ALPHABET)
+
+
+def _ab(b: Builder, low: int, high: int | None) -> int:
+    return b.repeat(b.bytes_class(b"ab"), low, high)
+
+
+LEXICALS: dict[str, Lexical] = {
+    "A": lambda b: b.literal(b"a"),
+    "B": lambda b: b.literal(b"b"),
+    "AB": lambda b: b.literal(b"ab"),
+    "N": lambda b: _ab(b, 1, None),
+    "S": lambda b: b.repeat(b.literal(b" "), 1),
+    "C": lambda b: b.literals([b"a", b"abb"]),
+    "L": lambda b: b.literal(b"("),
+    "R": lambda b: b.literal(b")"),
+    # counted, with a debt longer than the longest token
+    "K": lambda b: b.choice([b.literal(b"a"), b.seq([b.literal(b"a"), b.repeat(b.literal(b"b"), 5, 5)])]),
+    "M": lambda b: b.seq([b.literal(b"("), _ab(b, 2, 9)]),
+    "H": lambda b: b.repeat(b.literal(b"ab"), 2, 60),
+    "I": lambda b: b.both(
+        b.choice([b.seq([b.literal(b"a"), b.repeat(_any(b))]), b.repeat(b.literal(b"b"), 7, 7)]),
+        b.repeat(_any(b), 1, 6),
+    ),
+    "D": lambda b: b.without(_ab(b, 1, 4), b.literal(b"aba")),
+    "F": lambda b: b.automaton(
+        3, 0, [1, 2], [(0, b.literal(b"(a"), 1), (1, b.literal(b"b"), 2), (2, b.literal(b" "), 1), (0, None, 2)]
+    ),
+    "U": lambda b: b.chars([(0xE8, 0xEA), (ord("a"), ord("a"))]),
+    "O": lambda b: b.optional(b.literal(b"a)")),
+}
+"""Lexical languages by name. ``F`` and ``O`` match the empty text too."""
+
+NOT_EMPTY = tuple(name for name in LEXICALS if name not in "FO")
+
+
+class Maker:
+    """Rolls one module."""
+
+    def __init__(self, dice: Dice, builder: Builder | None = None) -> None:
+        self.dice, self.b = dice, builder or Builder()
+        count = dice.randint(2, 6)
+        self.terms = [dice.choice(tuple(LEXICALS)) for _ in range(count)]
+        self.rules = [self.b.rule(name) for name in ("R0", "R1", "R2")[: dice.randint(1, 3)]]
+
+    def module(self, depth: int = 3) -> Module:
+        """Rules, with a scope around them in every second module."""
+        for rule in self.rules:
+            body = self.part(depth)
+            # A way out of most recursions, or every fourth module would match nothing.
+            self.b.define(rule, self.b.choice([body, self.terminal()]) if self.dice.chance(60) else body)
+        ignore = self.ignore() if self.dice.chance(50) else None
+        return self.b.build(self.b.scope(self.rules[0], ignore))
+
+    def ignore(self) -> int:
+        """A language to ignore."""
+        return LEXICALS[self.dice.choice(("S", "S", "S", "A", "K"))](self.b)
+
+    def terminal(self, names: Sequence[str] | None = None) -> int:
+        """One terminal; a few are exempt."""
+        name = self.dice.choice(names or self.terms)
+        return self.b.terminal(LEXICALS[name](self.b), name, exempt=self.dice.chance(4))
+
+    def exact(self) -> int:
+        """One exact token."""
+        return self.b.token_ids(EXACT[self.dice.choice("XY")])
+
+    def part(self, depth: int) -> int:
+        """A syntactic part."""
+        dice, b = self.dice, self.b
+        if depth == 0 or dice.chance(35):
+            if dice.chance(10):
+                return self.exact()
+            return self.terminal() if dice.chance(55) else dice.choice(self.rules)
+        kind = dice.choice(
+            (
+                "seq",
+                "seq",
+                "seq",
+                "choice",
+                "choice",
+                "choice",
+                "star",
+                "optional",
+                "repeat",
+                "separated",
+                "order",
+                "scope",
+            )
+        )
+        if kind in ("seq", "choice"):
+            parts = [self.part(depth - 1) for _ in range(dice.randint(1, 3))]
+            return b.seq(parts) if kind == "seq" else b.choice(parts)
+        if kind == "order":
+            return self.any_order()
+        inner = self.part(depth - 1)
+        if kind == "star":
+            return b.repeat(inner)
+        if kind == "optional":
+            return b.optional(inner)
+        if kind == "scope":
+            return b.scope(inner, self.ignore() if dice.chance(50) else None)
+        low, high = self.bounds()
+        separator = self.part(0) if kind == "separated" else None
+        return b.repeat(inner, low, high, separator)
+
+    def bounds(self) -> tuple[int, int | None]:
+        """Of a counted repeat: mostly small, sometimes far beyond any text."""
+        low = self.dice.randint(0, 3)
+        high = self.dice.choice((None, low, low, low + 1, low + 1, low + 2, low + 2, 30, 1000, 100_000))
+        return (low, high) if high != 0 else (0, 1)
+
+    def solid(self) -> int:
+        """A part that is never empty, for members of any_order."""
+        dice = self.dice
+        if dice.chance(10):
+            return self.exact()
+        parts = [self.terminal(NOT_EMPTY) for _ in range(dice.randint(1, 2))]
+        return self.b.seq(parts) if dice.chance(70) else self.b.choice(parts)
+
+    def any_order(self) -> int:
+        """Items in any order, with or without separator, extra member and bounds."""
+        dice = self.dice
+        items = [(self.solid(), dice.chance(50)) for _ in range(dice.randint(1, 3))]
+        separator = self.solid() if dice.chance(40) else None
+        extra = self.solid() if dice.chance(30) else None
+        low = dice.choice((0, 0, 1, 2))
+        high = dice.choice((None, None, None, 3, 2))
+        return self.b.any_order(items, separator, extra, low, high)
+
+
+def roll_vocab(dice: Dice, letters: bytes = ALPHABET, longest: int = 3, more: int = 40) -> Vocab:
+    """Every letter, some longer tokens (a few twice), two exact-only ids and two that can end a text."""
+    texts = [bytes((b,)) for b in letters]
+    for _ in range(more):
+        size = dice.choice((2, 2, 3, longest))
+        texts.append(bytes(dice.choice(letters) for _ in range(size)))
+    return Vocab.from_id_to_bytes({**dict(enumerate(texts)), 900: b"", 901: b"", END: b""})
+
+
+def roll_world(dice: Dice) -> World:
+    """A random module with a random vocabulary."""
+    maker = Maker(dice)
+    module = maker.module()
+    letters = ALPHABET + ACCENT if "U" in maker.terms else ALPHABET
+    ends = dice.choice(((), (END,), (END_WITH_BYTES, END)))
+    return World(module, roll_vocab(dice, letters), ends, letters, (0, 20, 900), "random")
+
+
+def fixed_worlds() -> Iterator[World]:
+    """What random modules hit too rarely."""
+    vocab = roll_vocab(RandomDice(0))
+
+    def world(note: str, texts: Sequence[bytes], build: Callable[[Builder, Callable[[str], int]], int]) -> World:
+        b = Builder()
+        root = build(b, lambda name: b.terminal(LEXICALS[name](b), name))
+        return World(b.build(root), vocab, (END,), ALPHABET, (), note, tuple(texts))
+
+    def stacks(b: Builder, t: Callable[[str], int]) -> int:
+        y = b.rule("Y", t("B"))
+        return b.choice([b.seq([t("K"), y, t("L")]), b.seq([t("A"), y, t("R")])])
+
+    def leaving(b: Builder, t: Callable[[str], int]) -> int:
+        return b.seq([b.rule("Y", t("N")), t("B")])
+
+    def left(b: Builder, t: Callable[[str], int]) -> int:
+        x = b.rule("X")
+        b.define(x, b.seq([b.rule("Y", b.optional(t("S"))), x, t("A")]))
+        return b.choice([x, t("B")])
+
+    def hidden(b: Builder, t: Callable[[str], int]) -> int:
+        x = b.rule("X")
+        b.define(x, b.choice([b.seq([b.optional(t("B")), x, t("A")]), t("L"), x, b.empty()]))
+        return x
+
+    def order(b: Builder, t: Callable[[str], int]) -> int:
+        many = [(b.terminal(b.literal(b"a" * k + b")"), f"I{k}"), k < 2) for k in range(6)]
+        return b.scope(b.any_order(many, t("L"), t("B"), 1, 4), LEXICALS["S"](b))
+
+    yield world("one reading owes, one does not, on different stacks", [b"ab(", b"abbbbb(", b"ab)"], stacks)
+    yield world("the debt leaves its rule", [b"ab", b"aab"], leaving)
+    yield world("a left-recursive rule that never ends", [b"a", b" a", b"b"], left)
+    yield world("hidden left recursion, a rule that is itself", [b"", b"a", b"b(a", b"bb(aa"], hidden)
+    yield world("members in any order", [b"a)(b", b")(a)", b"a) ( )(b(aaa)"], order)
+    yield world("nested counts", [b"ab" * 7], lambda b, t: b.repeat(b.repeat(b.seq([t("A"), t("B")]), 2, 3), 2, 2))
+
+
+def small_worlds(letters: bytes = b"ab", size: int = 3) -> Iterator[World]:
+    """Every sequence of up to ``size`` terminals out of seven, and choices of two sequences of two."""
+    names = ("A", "AB", "N", "C", "D", "B", "K")
+    words = [bytes(w) for k in (1, 2, 3) for w in itertools.product(letters, repeat=k)]
+    vocab = Vocab.from_id_to_bytes(dict(enumerate(words)))
+    sequences = [s for k in range(1, size + 1) for s in itertools.product(names, repeat=k)]
+    pairs = list(itertools.combinations([s for s in sequences if len(s) == 2], 2))
+    for choice in [*((s,) for s in sequences), *pairs[::7]]:
+        b = Builder()
+        parts = [b.seq([b.terminal(LEXICALS[name](b), name) for name in sequence]) for sequence in choice]
+        yield World(b.build(b.choice(parts)), vocab, (), letters, (), " | ".join(" ".join(s) for s in choice))
+
+
+# -- parser programs ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ProgramWorld:
+    """A parser program with its terminals and a vocabulary."""
+
+    definition: dict[str, Any]
+    patterns: tuple[bytes | str, ...]
+    ignore: int | None
+    vocab: Vocab
+    letters: bytes = ALPHABET
+
+
+PATTERNS: tuple[bytes | str, ...] = (b"a", b"b", b"ab", "[ab]+", " +", "a|abb", b"(", b")")
+IDLE = {"start": 0, "states": [{"accepting": False, "transitions": []}]}
+IDENTITY: dict[str, Any] = {
+    "pop": {"start": 0, "states": [{"accepting": True, "transitions": []}]},
+    "read": IDLE,
+    "push": IDLE,
+    "pop_to_read": [],
+    "pop_to_push": [],
+    "read_to_push": [],
+}
+
+
+def roll_template(dice: Dice, symbols: int) -> dict[str, Any]:
+    """A random acyclic template."""
+
+    def graph(has_default: bool, percent: int) -> dict[str, Any]:
+        count = dice.randint(1, 3)
+        states = []
+        for q in range(count):
+            labels: list[Any] = [{"Symbol": s} for s in range(symbols)] + (["Default"] if has_default else [])
+            edges = [
+                {"label": label, "target": dice.randint(q + 1, count - 1)}
+                for label in labels
+                if q < count - 1 and dice.chance(percent)
+            ]
+            states.append({"accepting": dice.chance(25), "transitions": edges})
+        return {"start": 0, "states": states}
+
+    def links(source: dict[str, Any], target: dict[str, Any], percent: int) -> list[int | None]:
+        found = [dice.randint(0, len(target["states"]) - 1) if dice.chance(percent) else None for _ in source["states"]]
+        return found[: dice.randint(0, 3)]
+
+    pop, read, push = graph(True, 55), graph(False, 60), graph(False, 50)
+    return {
+        "pop": pop,
+        "read": read,
+        "push": push,
+        "pop_to_read": links(pop, read, 40),
+        "pop_to_push": links(pop, push, 50),
+        "read_to_push": links(read, push, 50),
+    }
+
+
+def roll_program(dice: Dice) -> ProgramWorld:
+    """A random program."""
+    symbols = dice.randint(1, 3)
+    patterns = tuple(dict.fromkeys(dice.choice(PATTERNS) for _ in range(dice.randint(1, 5))))
+    terminals = [roll_template(dice, symbols) for _ in patterns]
+    ignore = None
+    if dice.chance(30):
+        ignore = dice.randint(0, len(patterns) - 1)
+        terminals[ignore] = IDENTITY
+    definition = {
+        "stack_symbol_count": symbols,
+        "terminals": terminals,
+        "completion": roll_template(dice, symbols),
+    }
+    letters = ALPHABET[: dice.choice((2, 3, 4))]
+    return ProgramWorld(definition, patterns, ignore, roll_vocab(dice, letters, 4), letters)
