@@ -250,6 +250,13 @@ GmStatus gm_lower_lexical(GmNfa *nfa, GmError *err)
                 }
                 return status;
             }
+            if (gm_re_node(nfa->rx, re)->depth > GM_RE_DEPTH) {
+                status = gm_fail_limit(err, "lexer_states", "a terminal nests more than %d levels deep", GM_RE_DEPTH);
+                if (err != NULL) {
+                    err->detail = (int32_t)node;
+                }
+                return status;
+            }
             nfa->re[node] = re;
         }
     }

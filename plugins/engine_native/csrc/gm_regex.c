@@ -4,7 +4,10 @@
 #include <string.h>
 
 enum { RE_BOUNDED = 8 };
-enum { RE_MAX_DEPTH = 2000 }; /* nesting; each level of recursion below costs about 200 bytes of stack */
+enum {
+    RE_MAX_DEPTH = 2 * GM_RE_DEPTH, /* a derivative nests at most twice as deep as what it comes from */
+    RE_BOOLEAN_DEPTH = 8            /* emptiness tests in each other: levels' worth of stack that one needs */
+};
 
 static GmReNode *re_at(GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
 static const GmByteSet *re_set_of(const GmRegex *rx, const GmReNode *node) { return gm_pool_at(&rx->sets, node->a); }
@@ -245,8 +248,9 @@ static void sort_ids(uint32_t *v, uint32_t n)
     }
 }
 
-/* Alternation is kept flat, sorted, without duplicates, with one byte set at most. */
-GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmError *err)
+/* Alternation is kept flat, sorted, without duplicates, with one byte set at most. The parts are n ids at
+ * `parts` or, if that is NULL, the ids in rx->scratch from `from` on; scratch is cut back to `from`. */
+static GmStatus re_alt_of(GmRegex *rx, const GmRe *parts, uint32_t n, uint32_t from, GmRe *out, GmError *err)
 {
     uint32_t base = rx->scratch.len;
     GmByteSet merged;
@@ -254,9 +258,10 @@ GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmErro
     uint32_t n_sets = 0;
     GmRe only_set = GM_RE_EMPTY;
     for (uint32_t i = 0; i < n; i++) {
-        const GmReNode *node = re_at(rx, parts[i]);
+        GmRe one = parts != NULL ? parts[i] : rx->scratch.data[from + i];
+        const GmReNode *node = re_at(rx, one);
         uint32_t count = node->kind == RE_ALT ? node->b : 1;
-        const GmRe *list = node->kind == RE_ALT ? node->p.list : &parts[i];
+        const GmRe *list = node->kind == RE_ALT ? node->p.list : &one;
         for (uint32_t j = 0; j < count; j++) {
             const GmReNode *part = re_at(rx, list[j]);
             if (part->kind == RE_EMPTY) {
@@ -295,7 +300,7 @@ GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmErro
         memmove(v, v + 1, (kept - 1) * sizeof *v);
         kept--;
     }
-    rx->scratch.len = base;
+    rx->scratch.len = from;
     if (kept < 2) {
         *out = kept == 0 ? GM_RE_EMPTY : v[0];
         return GM_OK;
@@ -321,6 +326,16 @@ GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmErro
     proto.first = first;
     proto.hash = gm_hash_join2(proto.hash, sum);
     return re_intern(rx, &proto, out, err);
+}
+
+GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmError *err)
+{
+    return re_alt_of(rx, parts, n, rx->scratch.len, out, err);
+}
+
+GmStatus gm_re_alt_gathered(GmRegex *rx, uint32_t from, GmRe *out, GmError *err)
+{
+    return re_alt_of(rx, NULL, rx->scratch.len - from, from, out, err);
 }
 
 GmStatus gm_re_alt2(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err)
@@ -376,6 +391,7 @@ static GmStatus re_boolean(GmRegex *rx, GmReKind kind, GmRe a, GmRe b, GmRe *out
     proto.nullable = re_at(rx, a)->nullable && (kind == RE_AND) == (bool)re_at(rx, b)->nullable;
     re_hash_child(rx, &proto, a);
     re_hash_child(rx, &proto, b);
+    proto.depth = (uint16_t)(proto.depth + RE_BOOLEAN_DEPTH - 1);
     proto.counted = 0; /* never clamped below: what is alive there depends on the exact counts */
     return re_intern(rx, &proto, out, err);
 }
@@ -594,7 +610,26 @@ static GmStatus re_child(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *
         *out = GM_RE_ID(entry);
         return GM_OK;
     }
-    return re_structural(rx, r, byte, out, err);
+    GmReNode *node = re_at(rx, r);
+    if (node->seen_by == rx->deriving) {
+        *out = node->was;
+        return GM_OK;
+    }
+    GM_TRY(re_structural(rx, r, byte, out, err));
+    node->seen_by = rx->deriving;
+    node->was = *out;
+    return GM_OK;
+}
+
+/* A derivative from outside of one: shared parts are looked at once, or a graph that unfolds to 2^n nodes
+ * would cost as much. One may run inside another, by the emptiness test. */
+static GmStatus re_derive(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
+{
+    uint64_t outer = rx->deriving;
+    rx->deriving = ++rx->derivatives;
+    GmStatus status = re_structural(rx, r, byte, out, err);
+    rx->deriving = outer;
+    return status;
 }
 
 static GmStatus re_aut_step(GmRegex *rx, const GmReNode *node, uint8_t byte, GmRe *out, GmError *err)
@@ -611,66 +646,43 @@ static GmStatus re_aut_step(GmRegex *rx, const GmReNode *node, uint8_t byte, GmR
         GM_TRY(gm_re_seq(rx, d, rest, &part, err));
         GM_PUSH(rx->mem, rx->scratch, part);
     }
-    uint32_t n = rx->scratch.len - base;
-    void *copy = NULL; /* gm_re_alt appends to the same vector, which may move */
-    GmRe few[8];
-    const GmRe *parts = few;
-    if (n <= 8) {
-        memcpy(few, rx->scratch.data + base, n * sizeof(GmRe));
-    } else {
-        GM_TRY(gm_arena_alloc(rx->arena, n * sizeof(GmRe), &copy, err));
-        memcpy(copy, rx->scratch.data + base, n * sizeof(GmRe));
-        parts = copy;
-    }
-    rx->scratch.len = base;
-    return gm_re_alt(rx, parts, n, out, err);
+    return gm_re_alt_gathered(rx, base, out, err);
 }
 
 static GmStatus re_alt_step(GmRegex *rx, const GmReNode *node, uint8_t byte, GmRe *out, GmError *err)
 {
-    GmRe acc = GM_RE_EMPTY, few[16];
-    uint32_t n = 0, count = node->b;
+    uint32_t base = rx->scratch.len, count = node->b;
     const GmRe *list = node->p.list; /* in the arena: stays where it is */
     for (uint32_t i = 0; i < count; i++) {
         GmRe d;
         GM_TRY(re_child(rx, list[i], byte, &d, err));
-        if (d == GM_RE_EMPTY) {
-            continue;
-        }
-        few[n++] = d;
-        if (n == 15) {
-            few[n++] = acc;
-            GM_TRY(gm_re_alt(rx, few, n, &acc, err));
-            n = 0;
+        if (d != GM_RE_EMPTY) {
+            GM_PUSH(rx->mem, rx->scratch, d);
         }
     }
-    few[n++] = acc;
-    return gm_re_alt(rx, few, n, out, err);
+    return gm_re_alt_gathered(rx, base, out, err);
 }
 
 /* a b c ... with nullable heads: the alternation of what each head leaves. */
 static GmStatus re_seq_step(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
 {
-    GmRe acc = GM_RE_EMPTY;
-    for (;;) {
+    uint32_t base = rx->scratch.len;
+    bool more = true;
+    while (more) {
         const GmReNode *node = re_at(rx, r);
-        GmRe d, part;
-        if (node->kind != RE_SEQ) {
-            GM_TRY(re_child(rx, r, byte, &d, err));
-            return gm_re_alt2(rx, acc, d, out, err);
-        }
-        GmRe a = node->a, b = node->b;
+        bool seq = node->kind == RE_SEQ;
+        GmRe d, a = seq ? node->a : r, b = node->b;
         GM_TRY(re_child(rx, a, byte, &d, err));
+        if (d != GM_RE_EMPTY && seq) {
+            GM_TRY(gm_re_seq(rx, d, b, &d, err));
+        }
         if (d != GM_RE_EMPTY) {
-            GM_TRY(gm_re_seq(rx, d, b, &part, err));
-            GM_TRY(gm_re_alt2(rx, acc, part, &acc, err));
+            GM_PUSH(rx->mem, rx->scratch, d);
         }
-        if (!re_at(rx, a)->nullable) {
-            *out = acc;
-            return GM_OK;
-        }
+        more = seq && re_at(rx, a)->nullable;
         r = b;
     }
+    return gm_re_alt_gathered(rx, base, out, err);
 }
 
 static GmStatus re_structural(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
@@ -743,7 +755,7 @@ GmStatus gm_re_deriv(GmRegex *rx, GmRe r, uint8_t byte, uint32_t *entry, GmError
         return GM_OK;
     }
     GmRe d;
-    GM_TRY(re_structural(rx, r, byte, &d, err));
+    GM_TRY(re_derive(rx, r, byte, &d, err));
     *entry = re_entry(rx, d);
     if (node->is_single) {
         gm_store(&node->next, *entry);
@@ -780,10 +792,15 @@ static void split_byte(uint8_t cls[256], uint32_t *n, uint8_t byte)
     }
 }
 
-static GmStatus re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n, GmError *err)
+/* Every node once: splitting by it again changes nothing. */
+static GmStatus re_split(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n, GmError *err)
 {
     for (;;) {
-        const GmReNode *node = re_at(rx, r);
+        GmReNode *node = re_at(rx, r);
+        if (node->split_by == rx->splits) {
+            return GM_OK;
+        }
+        node->split_by = rx->splits;
         if (node->is_single) {
             if (*n < 256) {
                 split_byte(cls, n, node->first);
@@ -809,7 +826,7 @@ static GmStatus re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n,
         }
         case RE_SEQ: {
             GmRe a = node->a, b = node->b;
-            GM_TRY(re_partition(rx, a, cls, n, err));
+            GM_TRY(re_split(rx, a, cls, n, err));
             if (!re_at(rx, a)->nullable) {
                 return GM_OK;
             }
@@ -818,7 +835,7 @@ static GmStatus re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n,
         }
         case RE_ALT:
             for (uint32_t i = 0; i < node->b; i++) {
-                GM_TRY(re_partition(rx, node->p.list[i], cls, n, err));
+                GM_TRY(re_split(rx, node->p.list[i], cls, n, err));
             }
             return GM_OK;
         case RE_REP:
@@ -827,14 +844,14 @@ static GmStatus re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n,
         case RE_AND:
         case RE_SUB: {
             GmRe b = node->b;
-            GM_TRY(re_partition(rx, node->a, cls, n, err));
+            GM_TRY(re_split(rx, node->a, cls, n, err));
             r = b;
             continue;
         }
         case RE_AUT: {
             const GmAut *aut = gm_pool_at(&rx->auts, node->a);
             for (uint32_t e = aut->off[node->b]; e < aut->off[node->b + 1]; e++) {
-                GM_TRY(re_partition(rx, aut->label[e], cls, n, err));
+                GM_TRY(re_split(rx, aut->label[e], cls, n, err));
             }
             return GM_OK;
         }
@@ -842,6 +859,13 @@ static GmStatus re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n,
             return GM_OK;
         }
     }
+}
+
+/* Classes of bytes that have equal derivatives; cls is zeroed by the caller, *n is 1. */
+static GmStatus re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n, GmError *err)
+{
+    rx->splits++;
+    return re_split(rx, r, cls, n, err);
 }
 
 GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **out, GmError *err)
@@ -860,7 +884,7 @@ GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **out, GmError *err)
     for (uint32_t b = 0; b < 256; b++) {
         if (!seen[cls[b]]) {
             GmRe d;
-            GM_TRY(re_structural(rx, r, (uint8_t)b, &d, err));
+            GM_TRY(re_derive(rx, r, (uint8_t)b, &d, err));
             seen[cls[b]] = true;
             entries[cls[b]] = re_entry(rx, d);
         }
@@ -894,7 +918,12 @@ GmStatus gm_re_branches(GmRegex *rx, GmRe r, uint8_t bytes[256], uint32_t entrie
             continue;
         }
         seen[cls[b]] = true;
-        GM_TRY(re_child(rx, r, (uint8_t)b, &d, err));
+        uint32_t known = gm_re_peek(rx, r, (uint8_t)b);
+        if (known != GM_RE_UNKNOWN) {
+            d = GM_RE_ID(known);
+        } else {
+            GM_TRY(re_derive(rx, r, (uint8_t)b, &d, err));
+        }
         if (d != GM_RE_EMPTY) {
             bytes[*n] = (uint8_t)b;
             entries[(*n)++] = re_entry(rx, d);

@@ -23,7 +23,11 @@
 #include "gm_hash.h"
 
 typedef uint32_t GmRe;
-enum { GM_RE_EMPTY = 0, GM_RE_EPS = 1 };
+enum {
+    GM_RE_EMPTY = 0,
+    GM_RE_EPS = 1,
+    GM_RE_DEPTH = 1000 /* nesting of a terminal: recursion is bounded by it, at about 300 bytes of stack a level */
+};
 #define GM_RE_NULLABLE 0x80000000u
 #define GM_RE_ID(entry) ((entry)&0x7fffffffu)
 #define GM_RE_UNKNOWN 0xffffffffu
@@ -60,7 +64,10 @@ typedef struct GmReNode {
     _Atomic uint32_t clamp; /* clamped node + 1, 0 = not made yet */
     _Atomic uint32_t loop;  /* loop record + 1, 0 = not made yet */
     uint32_t misses;
-    uint32_t mark; /* number of the emptiness test that saw it last */
+    uint32_t mark;     /* number of the emptiness test that saw it last */
+    uint64_t split_by; /* ... of the partition */
+    uint64_t seen_by;  /* ... of the derivative, */
+    GmRe was;          /* which was this */
     _Atomic(uint32_t *) row;
     Hash128 hash;
 } GmReNode;
@@ -103,6 +110,7 @@ typedef struct GmRegex {
     GM_VEC(uint32_t) scratch;
     GM_VEC(uint32_t) search, pending; /* emptiness test: (node, parent) pairs, and those to follow */
     uint32_t search_no;
+    uint64_t splits, derivatives, deriving;
     uint32_t horizon;        /* longest token, bytes */
     uint32_t max_nodes;      /* Limits.lexer_states */
 } GmRegex;
@@ -119,6 +127,8 @@ GmStatus gm_re_lit(GmRegex *rx, const uint8_t *text, uint32_t len, GmRe *out, Gm
 GmStatus gm_re_lits(GmRegex *rx, uint32_t table, uint32_t low, uint32_t high, uint32_t depth, GmRe *out, GmError *err);
 GmStatus gm_re_seq(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
 GmStatus gm_re_alt(GmRegex *rx, const GmRe *parts, uint32_t n, GmRe *out, GmError *err);
+/* The alternation of the ids in rx->scratch from `from` on, which are taken off. */
+GmStatus gm_re_alt_gathered(GmRegex *rx, uint32_t from, GmRe *out, GmError *err);
 GmStatus gm_re_alt2(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
 GmStatus gm_re_rep(GmRegex *rx, GmRe a, uint32_t low, uint32_t high, GmRe *out, GmError *err);
 GmStatus gm_re_and(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);

@@ -123,6 +123,7 @@ GmStatus gm_utf8_chars(GmRegex *rx, const uint32_t *ranges, uint32_t n, GmRe *ou
     static const uint32_t last_of[5] = {0, 0x7f, 0x7ff, 0xffff, 0x10ffff};
     GmRe tails[256];
     memset(tails, 0, sizeof tails);
+    uint32_t base = rx->scratch.len, open = 0; /* the tails of lead byte `open` are in scratch from `base` on */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t first = ranges[2 * i], last = ranges[2 * i + 1];
         if (first > last || last > 0x10ffff) {
@@ -140,11 +141,16 @@ GmStatus gm_utf8_chars(GmRegex *rx, const uint32_t *ranges, uint32_t n, GmRe *ou
             for (uint32_t lead = p.low[0]; lead <= p.high[0]; lead++) {
                 GmRe tail;
                 GM_TRY(piece_tail(rx, &p, 1, lead != p.low[0], lead != p.high[0], &tail, err));
-                GM_TRY(gm_re_alt2(rx, tails[lead], tail, &tails[lead], err));
+                if (lead != open) { /* lead bytes ascend with code points */
+                    GM_TRY(gm_re_alt_gathered(rx, base, &tails[open], err));
+                    open = lead;
+                }
+                GM_PUSH(rx->mem, rx->scratch, tail);
             }
             first = upto + 1;
         }
     }
+    GM_TRY(gm_re_alt_gathered(rx, base, &tails[open], err));
     GmRe parts[256];
     uint32_t n_parts = 0;
     for (uint32_t lead = 0; lead < 256; lead++) {

@@ -37,6 +37,7 @@ static _Atomic int check_failures;
 #define RUN(test)                                               \
     do {                                                        \
         int check_before_ = check_failures;                     \
+        (void)setvbuf(stdout, NULL, _IOLBF, 1 << 12);           \
         test();                                                 \
         if (check_failures != check_before_) {                  \
             printf("FAILED %s\n", #test);                       \
