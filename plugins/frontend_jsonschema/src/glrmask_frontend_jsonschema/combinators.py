@@ -28,11 +28,8 @@ class Combinators(Readers):
                 if key in ("anyOf", "oneOf"):
                     out = self._alternatives(schema, key, expr, shape_of, out, None if has_base else base)
                     continue
-                made = reader(self, schema, key, expr, shape_of)
-                self._here = expr, key
-                out = algebra.meet(out, made)
-            elif key == "properties":
-                self._here = expr, "allOf"
+                out = algebra.meet(out, reader(self, schema, key, expr, shape_of))
+            elif key == "properties":  # what came before stays the one to name
                 out = algebra.meet(out, base)
                 has_base = True
         return out
@@ -57,12 +54,8 @@ class Combinators(Readers):
             raise self._fault(expr, key, "at least one schema", schema[key])
         plain = [algebra.shape(part) for part in parts]
         kept = [shape_of(part) for part in parts]
-        self._here = expr, key
         if key == "anyOf" and shape_of != algebra.tracked:
-            out = plain[0]
-            for other in plain[1:]:
-                out = algebra.union(out, other)
-            return algebra.meet(so_far, out)
+            return algebra.meet(so_far, algebra.union(plain))
         kept = [algebra.meet(so_far, shape) for shape in kept]
         if base is not None:  # the order of keys is that of the text, so what comes later is intersected later
             kept = [algebra.meet(shape, base) for shape in kept]
@@ -74,9 +67,7 @@ class Combinators(Readers):
 
     def _not(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
         part = self._sub(schema, key, expr)
-        shape = self._algebra.shape(part)
-        self._here = expr, key
-        return self._algebra.complement(shape, expr)
+        return self._algebra.complement(self._algebra.shape(part))
 
     def _if(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
         algebra = self._algebra
@@ -85,11 +76,10 @@ class Combinators(Readers):
         condition = self._sub(schema, "if", expr)
         yes, no = self._sub(schema, "then", expr), self._sub(schema, "else", expr)
         shapes = shape_of(condition), shape_of(yes), shape_of(no)
-        against = algebra.complement(algebra.shape(condition), expr)
-        self._here = expr, "if"
+        against = algebra.complement(algebra.shape(condition))
         positive = algebra.meet(_late(shapes[0]), shapes[1])
         negative = algebra.meet(against, shapes[2])
-        return algebra.union(positive, negative)
+        return algebra.union((positive, negative))
 
     def _nothing(self, schema: dict[str, Any], key: str, expr: Expr, shape_of: Callable[[Expr], Shape]) -> Shape:
         return self.anything
@@ -109,7 +99,6 @@ class Combinators(Readers):
             present = Obj({trigger: self.exprs.true}, {trigger: 2}, frozenset((trigger,)))
             absent = Obj({trigger: self.exprs.false}, {trigger: 2}, NO_NAMES)
             wanted = algebra.meet_records((present,), _late(shape_of(part)).obj)
-            self._here = expr, key
             records = tuple(algebra.meet_records(records, (*wanted, absent)))
         return self.anything._replace(obj=records)
 

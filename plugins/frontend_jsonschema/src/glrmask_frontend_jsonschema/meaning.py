@@ -18,6 +18,7 @@ from .refuse import Where, fault, pointer
 from .shape import Arr, Num, Obj, Shape, Str
 
 MOST_RECORDS = 4096  # records of one type in one schema; json_schema.md section 5 (2^12 combinations)
+MOST_PAIRS = 40_000  # of alternatives that are compared one by one
 DEEPEST_PROOF = 4  # levels that a proof of emptiness looks down
 
 Record = Union[Num, Str, Arr, Obj]
@@ -40,10 +41,12 @@ class Meaning(Combinators):
             if expr.state & 1:
                 self.refuse_cycle(expr)
             expr.state |= 1
+            here = self._here
             try:
                 found = expr.shape = self._shape(expr)
             finally:
                 expr.state &= ~1
+                self._here = here
         return found
 
     def _shape(self, expr: Expr) -> Shape:
@@ -56,14 +59,16 @@ class Meaning(Combinators):
             return sh.EMPTY_SHAPE
         if kind == NOT:
             self._here = None
-            return self.complement(self.shape(expr.parts[0]), expr)
-        join = self.meet if kind == AND else self.union
-        assert kind in (AND, OR)
+            return self.complement(self.shape(expr.parts[0]))
+        self._here = expr, "allOf"
+        if kind == OR:
+            return self.union([self.shape(part) for part in expr.parts])
+        assert kind == AND, "no other kind has parts"
         if expr.halves is not None and expr.halves[0].shape is not None:
-            return join(expr.halves[0].shape, self.shape(expr.halves[1]))
+            return self.meet(expr.halves[0].shape, self.shape(expr.halves[1]))
         out = self.shape(expr.parts[0])
         for part in expr.parts[1:]:
-            out = join(out, self.shape(part))
+            out = self.meet(out, self.shape(part))
         return out
 
     def tracked(self, expr: Expr) -> Shape:
@@ -75,10 +80,12 @@ class Meaning(Combinators):
             if expr.state & 4:
                 self.refuse_cycle(expr)
             expr.state |= 4
+            here = self._here
             try:
                 found = expr.tracked = self.atom_shape(expr, True)
             finally:
                 expr.state &= ~4
+                self._here = here
         return found
 
     def peek(self, expr: Expr) -> Shape | None:
@@ -113,20 +120,17 @@ class Meaning(Combinators):
             tuple(self.meet_records(left.obj, right.obj)),
         )
 
-    def union(self, left: Shape, right: Shape) -> Shape:
+    def union(self, shapes: Sequence[Shape]) -> Shape:
         """Union."""
-        if left is self.anything or right is self.anything:
-            return self.anything
-        return Shape(
-            left.null or right.null,
-            left.bools | right.bools,
-            tuple(self.join_records(left.num, right.num)),
-            tuple(self.join_records(left.str, right.str)),
-            tuple(self.join_records(left.arr, right.arr)),
-            tuple(self.join_records(left.obj, right.obj)),
-        )
+        if len(shapes) == 1 or any(shape is self.anything for shape in shapes):
+            return shapes[0] if len(shapes) == 1 else self.anything
+        bools = 0
+        for shape in shapes:
+            bools |= shape.bools
+        types = [self.join_records([_slot(shape, slot) for shape in shapes]) for slot in range(2, 6)]
+        return Shape(any(shape.null for shape in shapes), bools, *(tuple(t) for t in types))
 
-    def complement(self, shape: Shape, origin: Expr) -> Shape:
+    def complement(self, shape: Shape) -> Shape:
         """Everything else."""
         every = self.anything
         return Shape(
@@ -138,14 +142,25 @@ class Meaning(Combinators):
             tuple(self.negate_records(shape.obj, every.obj)),
         )
 
-    def join_records(self, left: Records, right: Records) -> Records:
-        """Union of two unions of one type."""
-        if not left or left is right or self.is_every(right):
-            return right
-        if not right or self.is_every(left):
-            return left
-        out = tuple(left) + tuple(right)
-        return tuple(dict.fromkeys(out)) if not isinstance(out[0], Obj) else out
+    def join_records(self, sets: Sequence[Records]) -> Records:
+        """Union of unions of one type; lists of values become one list."""
+        sets = [records for records in sets if records]
+        for records in sets:
+            if self.is_every(records) or len(sets) == 1:
+                return records
+        if not sets:
+            return ()
+        flat: list[Any] = [record for records in sets for record in records]
+        if isinstance(flat[0], Obj):
+            return flat
+        out = list(dict.fromkeys(flat))
+        if isinstance(flat[0], Arr):
+            return out
+        listed = [record for record in out if record.values is not None]
+        if len(listed) > 1:
+            out = [record for record in out if record.values is None]
+            out.append(sh.join_strings(listed) if isinstance(flat[0], Str) else sh.join_numbers(listed))
+        return out
 
     def is_every(self, records: Records) -> bool:
         """Whether these are the records of "anything of this type"."""
@@ -223,25 +238,54 @@ class Meaning(Combinators):
         )  # fmt: skip
         types: list[Records] = []
         for slot in range(2, 6):
-            union: Records = ()
-            for i, mine in enumerate(kept):
-                left = _slot(mine, slot)
-                if not left:
-                    continue
-                for j, other in enumerate(plain):
-                    against = _slot(other, slot)
-                    if j != i and against and left:
-                        left = self.subtract(left, against, _slot(every, slot))
-                union = self.join_records(union, left)
-            types.append(union)
+            sets = [(i, _slot(shape, slot)) for i, shape in enumerate(kept) if shape[slot]]
+            if not self._are_apart([records for _, records in sets]):
+                if len(sets) * len(plain) > MOST_PAIRS:
+                    self.refuse_here(f"it has {len(plain)} alternatives that are not told apart by one property")
+                for at, (i, left) in enumerate(sets):
+                    for j, other in enumerate(plain):
+                        if j != i and other[slot] and left:
+                            left = self.subtract(left, _slot(other, slot), _slot(every, slot))
+                    sets[at] = i, left
+            types.append(self.join_records([records for _, records in sets]))
         return Shape(null, bools, *(tuple(t) for t in types))
+
+    def _are_apart(self, sets: Sequence[Records]) -> bool:
+        """Whether unions of one type are pairwise disjoint, by listed values or by one required property."""
+        if len(sets) < 2:
+            return True
+        first = sets[0][0]
+        if isinstance(first, Arr) or (len(sets) == 2 and isinstance(first, Obj)):
+            return False  # pairs are as good
+        if not isinstance(first, Obj):
+            listed = [[record.values for record in records] for records in sets]
+            if any(values is None for found in listed for values in found):
+                return False
+            return _are_distinct([[v for values in found for v in values] for found in listed], isinstance(first, Num))
+        for name in first.required:
+            found = []
+            for records in sets:
+                texts = [self._listed_texts(record, name) for record in records]
+                if None in texts:
+                    break
+                found.append([value for values in texts for value in values or ()])
+            if len(found) == len(sets) and _are_distinct(found, False):
+                return True
+        return False
+
+    def _listed_texts(self, record: Obj, name: str) -> list[str] | None:
+        """The values of a required property that is one of some strings; None when it is not."""
+        shape = self.peek(record.props[name]) if name in record.required else None
+        if shape is None or shape.null or shape.bools or shape.num or shape.arr or shape.obj:
+            return None
+        if any(text.values is None for text in shape.str):
+            return None
+        return [value for text in shape.str for value in text.values or ()]
 
     def at_least_one(self, plain: Sequence[Shape], kept: Sequence[Shape]) -> Shape:
         """Texts of one shape or more, each told apart by which shapes it fits (for evaluated names)."""
         every = self.anything
-        out = kept[0]
-        for s in kept[1:]:
-            out = self.union(out, s)
+        out = self.union(kept)
         types: list[Records] = []
         for slot in (4, 5):
             sets = [_slot(s, slot) for s in kept if s[slot]]
@@ -335,6 +379,12 @@ class Meaning(Combinators):
     def _disjoint_arrays(self, left: Arr, right: Arr, depth: int) -> bool:
         made = sh.both_arrays(left, right, self.exprs)
         return made is None or self.is_surely_empty_record(made, depth)
+
+
+def _are_distinct(found: Sequence[Sequence[Any]], pairs: bool) -> bool:
+    """Whether no value is in two of the lists; ``pairs``: values come with their spellings."""
+    sets = [{v[0] for v in values} if pairs else set(values) for values in found]
+    return sum(map(len, sets)) == len(set().union(*sets))
 
 
 def _slot(shape: Shape, slot: int) -> Records:

@@ -182,6 +182,15 @@ def both_numbers(left: Num, right: Num) -> Num | None:
     return Num(integer=made.integer, values=kept) if kept else None
 
 
+def join_numbers(records: list[Num]) -> Num:
+    """Union of records that list values."""
+    spelled: dict[Any, tuple[str, ...]] = {}
+    for record in records:
+        for value, own in record.values or ():
+            spelled[value] = spelled.get(value, ()) + own
+    return Num(values=tuple((v, tuple(dict.fromkeys(own))) for v, own in spelled.items()))
+
+
 def not_number(record: Num) -> list[Num]:
     """Complement of a record among numbers."""
     out = []
@@ -228,6 +237,11 @@ def both_strings(left: Str, right: Str, fits: Any) -> Str | None:
     elif excluded:
         values = tuple(v for v in values if v not in excluded)
     return Str(values=values) if values else None
+
+
+def join_strings(records: list[Str]) -> Str:
+    """Union of records that list values."""
+    return Str(values=tuple(dict.fromkeys(value for record in records for value in record.values or ())))
 
 
 def not_string(record: Str) -> list[Str]:
