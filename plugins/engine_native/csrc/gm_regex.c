@@ -6,7 +6,7 @@
 enum { RE_BOUNDED = 8 };
 enum {
     RE_MAX_DEPTH = 2 * GM_RE_DEPTH, /* a derivative nests at most twice as deep as what it comes from */
-    RE_BOOLEAN_DEPTH = 8            /* emptiness tests in each other: levels' worth of stack that one needs */
+    RE_BOOLEAN_DEPTH = 4            /* emptiness tests in each other: levels' worth of stack that one needs */
 };
 
 static GmReNode *re_at(GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
