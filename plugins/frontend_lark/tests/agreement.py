@@ -170,8 +170,10 @@ def compare(grammar: str, accepts: Callable[[str], bool], count: int, seed: int)
     return accepted, wrong
 
 
-def acceptor(grammar: str, engine: str | None, optimization: str | None = None) -> Callable[[str], bool]:
-    """Whether our reading of the grammar accepts a text; masks must agree at every byte."""
+def acceptor(
+    grammar: str, engine: str | None, optimization: str | None = None, masks: bool = True
+) -> Callable[[str], bool]:
+    """Whether our reading of the grammar accepts a text; with ``masks`` they must agree with commits at every byte."""
     import glrmask
 
     vocab = glrmask.Vocab.from_dict({bytes([byte]): byte for byte in range(256)})
@@ -180,6 +182,12 @@ def acceptor(grammar: str, engine: str | None, optimization: str | None = None) 
 
     def accepts(text: str) -> bool:
         state = constraint.start()
+        if not masks:
+            try:
+                state.commit_bytes(text.encode())
+            except glrmask.StateRejectedError:
+                return False
+            return state.is_accepting()
         for byte in text.encode():
             allowed = bool(state.mask()[byte])
             try:

@@ -11,7 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in (HERE / "grammars").glob("*.lark"))
-LONGEST = 60  # bytes, on engines that are slow by design
+FEW = 8  # texts, the shortest, for the engine that is slow by design
 
 
 @pytest.fixture(scope="session")
@@ -30,16 +30,15 @@ def test_there_are_thirty_grammars() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_agreement(name: str, engine: str, agreement: ModuleType) -> None:
-    """At every optimisation level that the engine has; masks included."""
+    """At every optimisation level that the engine has; masks included where they are cheap."""
     from glrmask_core.plugins import manager
 
     slow = engine == "oracle"
     grammar = (HERE / "grammars" / f"{name}.lark").read_text(encoding="utf-8")
     sampler = agreement.Sampler(grammar, seed=20)
-    texts = [text for text in sampler.texts(4 if slow else 12) if not slow or len(text) <= LONGEST]
+    texts = sorted(sampler.texts(12), key=len)[: FEW if slow else None]
     expected = [(text, sampler.accepts(text)) for text in texts]
-    assert expected
     levels = sorted(level.value for level in manager().engines()[engine].capabilities.optimizations)
     for level in levels[:1] if slow else levels:
-        accepts = agreement.acceptor(grammar, engine, level)
+        accepts = agreement.acceptor(grammar, engine, level, masks=not slow)
         assert [(text, accepts(text)) for text in texts] == expected, level

@@ -10,16 +10,17 @@ import pytest
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
-def test_the_code_of_the_readme_runs(engine) -> None:
-    pytest.importorskip("glrmask")
+def test_the_code_of_the_readme_runs() -> None:
+    """With the engine that is chosen when none is named."""
     import glrmask
+    from glrmask_core.plugins import manager
 
+    if not manager().engines():
+        pytest.skip("no engine is installed")
     blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert len(blocks) == 4
-    code = "".join(blocks).replace(".compile(vocab)", f".compile(vocab, engine={engine!r})")
-    assert code.count("engine=") == 4
     space: dict[str, object] = {}
-    exec(compile(code, str(README), "exec"), space)
+    exec(compile("".join(blocks), str(README), "exec"), space)
     assert isinstance(space["sql"], glrmask.Constraint)
 
 
