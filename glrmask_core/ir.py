@@ -283,6 +283,8 @@ class Builder:
             if label is None or self._nullable[label]:
                 silent.setdefault(source, set()).add(target)
             if label is not None and label not in (self._empty, self._nothing):
+                if self._nullable[label]:  # the silent move above is the empty text
+                    label = self.without(label, self._empty)
                 loud.setdefault(source, set()).add((label, target))
         flat: list[int] = []
         ends: list[int] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...ir import Module
 from .lexer import DEAD
-from .productions import Productions
+from .productions import Productions, Symbol
 
 Events = tuple[int, ...]
 MAX_ROWS = 50_000
@@ -36,7 +36,7 @@ class Chart:
 
     def __init__(self, module: Module, cap: int) -> None:
         found = Productions(module, cap)
-        numbers: dict[tuple[object, ...], int] = {}
+        numbers: dict[Symbol, int] = {}
         for symbol, productions in found.rules.items():
             for s in (symbol, *(s for p in productions for s in p)):
                 numbers.setdefault(s, len(numbers))

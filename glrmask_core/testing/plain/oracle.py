@@ -61,9 +61,7 @@ class OracleEngine:
     ) -> OracleGrammar:
         """See :meth:`glrmask_core.protocols.Engine.compile_program`."""
         definition = program.definition
-        return OracleGrammar(
-            lambda cap: StackRunner(definition, patterns, ignore, cap), frozenset(), vocab, options
-        )
+        return OracleGrammar(lambda cap: StackRunner(definition, patterns, ignore, cap), frozenset(), vocab, options)
 
     def load(self, module: Module, vocab: Vocab, options: CompileOptions, payload: bytes) -> OracleGrammar:
         """See :meth:`glrmask_core.protocols.Engine.load`; the oracle saves nothing."""

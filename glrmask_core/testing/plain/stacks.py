@@ -24,7 +24,7 @@ class StackRunner:
     def answer(self, text: tuple[int, ...]) -> tuple[bool, bool]:
         """(accepting, viable) of a text."""
         accepting = viable = False
-        todo = [(0, frozenset({(0,)}))]
+        todo: list[tuple[int, frozenset[Stack]]] = [(0, frozenset({(0,)}))]
         seen = set(todo)
         while todo:
             at, stacks = todo.pop()
@@ -80,9 +80,7 @@ def walk(template: dict[str, Any], stack: Stack) -> set[Stack]:
         for links, other in _NEXT[graph]:
             if at < len(template[links]) and template[links][at] is not None:
                 todo.append((other, template[links][at], now))
-        edges = {
-            -1 if t["label"] == "Default" else t["label"]["Symbol"]: t["target"] for t in state["transitions"]
-        }
+        edges = {-1 if t["label"] == "Default" else t["label"]["Symbol"]: t["target"] for t in state["transitions"]}
         if graph == "push":
             todo += [("push", target, (*now, symbol)) for symbol, target in edges.items()]
         elif now and graph == "read" and now[-1] in edges:
