@@ -90,6 +90,8 @@ class Op(enum.IntEnum):
     16, 27
 )
 FIRST_SYNTACTIC = 16
+# Longer sequences inside a sequence stay nodes: flattening shared ones would double at every level.
+FLATTEN = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +321,10 @@ class Builder:
                 continue
             if op == LEX_SEQ or op == SEQ:
                 _, offset, count, _ = rows[part]
-                out += self._args[offset : offset + count]
+                if count > FLATTEN:
+                    out.append(part)
+                else:
+                    out += self._args[offset : offset + count]
             else:
                 out.append(part)
             if op < FIRST_SYNTACTIC:
