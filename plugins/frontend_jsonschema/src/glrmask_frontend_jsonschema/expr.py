@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from glrmask_core.errors import GrammarError
+
 from .refuse import Where
+
+MOST_EXPRESSIONS = 100_000
 
 ATOM, AND, OR, NOT, TRUE_KIND, FALSE_KIND = range(6)
 
@@ -101,6 +105,11 @@ class Exprs:
         key = (kind, frozenset(map(id, parts)))
         made = self._made.get(key)
         if made is None:
+            if len(self._made) >= MOST_EXPRESSIONS:
+                raise GrammarError(
+                    f"the schema comes to more than {MOST_EXPRESSIONS} combinations of its parts; "
+                    "simplify recursive definitions under allOf, not, oneOf or if"
+                )
             made = self._made[key] = Expr(kind, tuple(parts))
             made.halves = left, right
         return made

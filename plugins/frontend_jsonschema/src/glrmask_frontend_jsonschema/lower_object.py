@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from .expr import FALSE_KIND, Expr
 from .shape import Obj, Rule, Strings, applies, asked_of
+from .support import COMBINE, GROUPS
 
 if TYPE_CHECKING:
     from .lower import Lowering
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 64  # satisfiable combinations of key patterns; json_schema.md section 5
 MOST_COUNTING = 4096  # states; json_schema.md section 5
 MOST_WITNESSES = 4
+MOST_BUILT = 20_000  # object records in one grammar; at about 0.2 ms each
 
 Member = tuple[int, bool]
 
@@ -32,6 +34,7 @@ class ObjectLowering:
         self.meaning = lowering.meaning
         self.builder = lowering.builder
         self.marks = lowering.marks
+        self._built = 0
         self.any_order = lowering.settings.property_order == "any"
 
     def node(self, record: Obj, origin: Expr) -> int:
@@ -83,6 +86,10 @@ class ObjectLowering:
 
     def _plain(self, record: Obj, witnesses: Sequence[Rule], origin: Expr) -> int:
         builder, marks, lowering = self.builder, self.marks, self.lowering
+        self._built += 1
+        if self._built > MOST_BUILT:
+            reason = f"the combinators of this schema come to more than {MOST_BUILT} kinds of objects"
+            self.meaning.refuse(origin, _combinator(origin), reason, "Simplify them.")
         nothing = builder.nothing()
         names: list[str] = list(record.props)
         if record.late:
@@ -321,6 +328,13 @@ class ObjectLowering:
             ]  # fmt: skip
             parts.append(builder.without(node, builder.choice(away)) if away else node)
         return builder.choice(parts)
+
+
+def _combinator(origin: Expr) -> str:
+    """The keyword to name when an expression has too many cases."""
+    atom = origin.place()
+    found = [key for key in (atom.schema if atom else ()) if GROUPS.get(key, 0) & COMBINE]
+    return found[0] if found else "allOf"
 
 
 def _partitions(items: list[Rule]) -> Iterator[list[list[Rule]]]:

@@ -177,16 +177,37 @@ class Meaning(Combinators):
             return left
         if len(left) * len(right) > MOST_RECORDS * 16:
             self.refuse_here(f"it combines {len(left)} with {len(right)} alternatives")
-        out: dict[object, Record] = {}
-        several = len(left) * len(right) > 1
+        if len(left) == len(right) == 1:
+            made = self.meet_two(left[0], right[0])
+            return () if made is None else (made,)
+        return self._product(left, right)
+
+    def _product(self, left: Records, right: Records) -> Records:
+        """All intersections of pairs. Where one is a member of the pair itself, that member stands for its others."""
+        right_keys = [_key(b) for b in right]
+        whole: dict[object, Record] = {}  # members of either side that are kept as they are
+        rows: list[list[tuple[int, object, Record]]] = []
         for a in left:
-            for b in right:
+            key_a = _key(a)
+            row: list[tuple[int, object, Record]] = []
+            for j, b in enumerate(right):
                 made = self.meet_two(a, b)
-                if made is None or (several and self.is_surely_empty_record(made, 2)):
+                if made is None or self.is_surely_empty_record(made, 2):
                     continue
-                out[_key(made)] = made
-        if len(out) > MOST_RECORDS:
-            self.refuse_here(f"it comes to {len(out)} alternatives (limit {MOST_RECORDS})")
+                key = _key(made)
+                if key == right_keys[j]:
+                    whole[key] = made
+                if key == key_a:
+                    whole[key] = made
+                    row = []
+                    break
+                row.append((j, key, made))
+            rows.append(row)
+        out = dict(whole)
+        for row in rows:
+            out.update({key: made for j, key, made in row if right_keys[j] not in whole})
+            if len(out) > MOST_RECORDS:
+                self.refuse_here(f"it comes to more than {MOST_RECORDS} alternatives")
         return tuple(out.values())
 
     def meet_two(self, left: Any, right: Any) -> Record | None:
