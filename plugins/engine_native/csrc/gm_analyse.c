@@ -265,8 +265,48 @@ static GmStatus find_groups(GmNfa *nfa, GmArena *arena, GmGroups *groups, GmErro
     return status;
 }
 
-GmStatus gm_analyse(GmNfa *nfa, GmGroups *groups, GmError *err)
+static void forget_marks(GmNfa *nfa)
 {
+    for (uint32_t s = 0; s < nfa->states.len; s++) {
+        nfa->states.data[s].alive = nfa->states.data[s].moves = nfa->states.data[s].ends = 0;
+    }
+    for (uint32_t r = 0; r < nfa->rules.len; r++) {
+        nfa->rules.data[r].nullable = nfa->rules.data[r].useful = 0;
+        nfa->rules.data[r].group = GM_NONE;
+    }
+}
+
+/* An any_order rule needs `low` members that match something; the approximation cannot count those. */
+static bool lacks_members(const GmNfa *nfa, const GmRule *rule)
+{
+    const GmLazy *lazy = &nfa->lazies.data[rule->lazy];
+    if (lazy->extra != GM_NONE && nfa->rules.data[lazy->extra].useful) {
+        return false;
+    }
+    uint32_t members = 0;
+    for (uint32_t i = 0; i < lazy->n_items; i++) {
+        members += nfa->rules.data[nfa->items.data[lazy->items + i].rule].useful;
+    }
+    return members < lazy->low;
+}
+
+/* Take the edges off rules that lack members; true when there were any, and all has to be found again. */
+static bool block_rules(GmNfa *nfa)
+{
+    bool blocked = false;
+    for (uint32_t r = 0; r < nfa->rules.len; r++) {
+        const GmRule *rule = &nfa->rules.data[r];
+        if (rule->kind == GM_RULE_ANY_ORDER && rule->useful && lacks_members(nfa, rule)) {
+            nfa->states.data[rule->entry].edges = GM_NONE;
+            blocked = true;
+        }
+    }
+    return blocked;
+}
+
+static GmStatus analyse_once(GmNfa *nfa, GmGroups *groups, GmError *err)
+{
+    forget_marks(nfa);
     GmArena scratch;
     Reverse rev;
     gm_arena_init(&scratch, nfa->mem);
@@ -284,4 +324,12 @@ GmStatus gm_analyse(GmNfa *nfa, GmGroups *groups, GmError *err)
     GM_VEC_FREE(nfa->mem, rev.todo);
     gm_arena_deinit(&scratch);
     return status;
+}
+
+GmStatus gm_analyse(GmNfa *nfa, GmGroups *groups, GmError *err)
+{
+    do { /* each round takes the edges off one more rule at least */
+        GM_TRY(analyse_once(nfa, groups, err));
+    } while (block_rules(nfa));
+    return GM_OK;
 }
