@@ -17,6 +17,7 @@ from .meaning import Meaning
 from .refuse import pointer
 from .settings import Settings
 from .shape import NUMS_ANY, NUMS_INTEGER, STRS_ANY, Num, Strings
+from .spelling import is_plain, usual
 from .template import template_of
 
 DEEPEST = 30  # levels built by recursion; deeper ones wait in a queue
@@ -35,6 +36,7 @@ class Lowering:
         self.strings = StringLowering(self.builder, settings, speller)
         self.arrays = ArrayLowering(self)
         self.objects = ObjectLowering(self)
+        self.plain_keys = settings.escapes != "any"
         self._keys: dict[str, int] = {}
         self._depth = 0
         self._queue: list[Expr] = []
@@ -153,8 +155,11 @@ class Lowering:
         made = self._keys.get(name)
         if made is None:
             builder = self.builder
-            text = self.strings.speller.text(name)
-            lexical = builder.seq((self.marks.quote, text, self.marks.key_end))
+            spelled = usual(name)
+            if spelled is not None and self.plain_keys and is_plain(name):
+                lexical = builder.seq((builder.literal(b'"' + spelled + b'"'), self.marks.colon))
+            else:
+                lexical = builder.seq((self.marks.quote, self.strings.speller.text(name), self.marks.key_end))
             made = self._keys[name] = builder.terminal(lexical, f"{json.dumps(name)} key")
         return made
 

@@ -23,7 +23,7 @@ MOST_COUNTING = 4096  # states; json_schema.md section 5
 MOST_WITNESSES = 4
 MOST_BUILT = 20_000  # object records in one grammar; at about 0.2 ms each
 
-Member = tuple[int, bool]
+Member = tuple[int, int, bool]  # key, value, required
 
 
 class ObjectLowering:
@@ -109,7 +109,7 @@ class ObjectLowering:
                 if name in required:
                     return nothing
                 continue
-            members.append((builder.seq((key, node)), name in required))
+            members.append((key, node, name in required))
         free = self._free(record, None, origin)
         if len(witnesses) > MOST_WITNESSES:
             self.meaning.refuse(origin, "not", "it asks for more than four different keys", "Simplify it.")
@@ -131,7 +131,8 @@ class ObjectLowering:
             least = max(record.low, 1)
             if record.high is not None and record.high < least:
                 continue
-            items = members + [(node, True) for node in extra]
+            items = [(builder.seq((key, value)), needed) for key, value, needed in members]
+            items += [(node, True) for node in extra]
             inner = builder.any_order(items, marks.comma, None if free == nothing else free, least, record.high)
             parts.append(builder.seq((marks.open_object, inner, marks.close_object)))
         return builder.choice(parts)
@@ -167,7 +168,7 @@ class ObjectLowering:
         self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], origin: Expr
     ) -> tuple[int, bool]:
         low, high = record.low, record.high
-        needed = sum(is_required for _, is_required in members)
+        needed = sum(is_required for _, _, is_required in members)
         if low <= needed:
             low = 0
         if high is not None and free == self.builder.nothing() and not witnesses and high >= len(members):
@@ -181,27 +182,26 @@ class ObjectLowering:
     def _chain(self, members: list[Member], tail: int, tail_needed: bool) -> int:
         """N(0). ``parts`` is N(i+1) as a sequence, so runs of required members stay flat."""
         builder, comma, nothing = self.builder, self.marks.comma, self.builder.nothing()
-        choice, seq = builder.choice, builder.seq
+        choice, seq, optional = builder.choice, builder.seq, builder.optional
         parts = [] if tail == nothing else [tail]  # reversed
         some_needed = tail_needed
         if tail_needed and not parts:
             return nothing
-        for node, is_required in reversed(members):
-            if not parts:
-                rest = builder.empty()
-            elif some_needed:
-                if is_required:
-                    parts += (comma, node)
-                    continue
-                rest = seq([comma, *reversed(parts)])
-            else:
-                rest = choice((seq([comma, *reversed(parts)]), builder.empty()))
-            if is_required:
-                parts = [rest, node] if rest != builder.empty() else [node]
+        for key, value, is_required in reversed(members):
+            if is_required and (some_needed or not parts):
+                parts += (comma, value, key) if parts else (value, key)
                 some_needed = True
                 continue
-            mine = seq((node, rest))
-            parts = [choice((mine, seq(parts[::-1]))) if parts else mine]
+            if not parts:
+                parts = [seq((key, value))]
+                continue
+            after = parts[0] if len(parts) == 1 else seq(parts[::-1])
+            rest = seq((comma, after))
+            if is_required:
+                parts = [optional(rest), value, key]
+                some_needed = True
+                continue
+            parts = [choice((seq((key, value, rest if some_needed else optional(rest))), after))]
         return seq(parts[::-1]) if parts else nothing
 
     def _counted(
@@ -233,10 +233,10 @@ class ObjectLowering:
         size = len(members)
         still = [False] * (size + 1)
         for i in range(size - 1, -1, -1):
-            still[i] = still[i + 1] or members[i][1]
+            still[i] = still[i + 1] or members[i][2]
         row = [tail(min(count, top)) for count in range(size + 1)]
         for i in range(size - 1, -1, -1):
-            node, is_required = members[i]
+            key, value, is_required = members[i]
             new = []
             for count in range(i + 1):
                 after = count + 1
@@ -246,7 +246,7 @@ class ObjectLowering:
                 rest = builder.seq((comma, row[after]))
                 if after >= low and not still[i + 1] and not witnesses:
                     rest = builder.optional(rest)
-                mine = builder.seq((node, rest))
+                mine = builder.seq((key, value, rest))
                 new.append(mine if is_required else builder.choice((mine, row[count])))
             row = new
         return row[0]

@@ -215,6 +215,8 @@ class Resolver:
                 if not self.scoped and any(word in text for word in DYNAMIC_WORDS):
                     raise NeedsScopes
                 return self._add(read_json(text), uri)
+        if "json-schema.org/" not in uri:
+            return None
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
         from referencing.exceptions import NoSuchResource
 

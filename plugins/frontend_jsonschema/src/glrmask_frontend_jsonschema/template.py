@@ -18,9 +18,12 @@ BLANK = b" \t\n\r"
 
 
 class Marks(NamedTuple):
-    """Nodes of the shared part. ``key_end`` and ``quote`` are lexical, all others are syntactic."""
+    """Nodes of the shared part. ``quote``, ``colon`` (with its white space) and ``key_end`` (a quote and the colon)
+    are lexical, all others are syntactic.
+    """
 
     quote: int
+    colon: int
     key_end: int
     comma: int
     open_object: int
@@ -62,14 +65,14 @@ def _punctuation(builder: Builder, whitespace: str | int) -> dict[str, int]:
     if whitespace in ("dumps", "compact"):
         space = b" " if whitespace == "dumps" else b""
         texts = {
-            "key_end": b'":' + space, "comma": b"," + space, "open_object": b"{", "close_object": b"}",
+            "colon": b":" + space, "comma": b"," + space, "open_object": b"{", "close_object": b"}",
             "empty_object": b"{}", "open_array": b"[", "close_array": b"]", "empty_array": b"[]",
         }  # fmt: skip
         return {name: literal(text) for name, text in texts.items()}
     longest = None if whitespace == "free" else LONGEST_BLANK if whitespace == "flexible" else int(whitespace)
     blank = builder.repeat(builder.bytes_class(BLANK), 0, longest)
     return {
-        "key_end": seq([literal(b'"'), blank, literal(b":"), blank]),
+        "colon": seq([blank, literal(b":"), blank]),
         "comma": seq([blank, literal(b","), blank]),
         "open_object": seq([literal(b"{"), blank]),
         "close_object": seq([blank, literal(b"}")]),
@@ -83,7 +86,8 @@ def _punctuation(builder: Builder, whitespace: str | int) -> dict[str, int]:
 def _build(builder: Builder, speller: Speller, whitespace: str | int) -> Marks:
     seq, choice, terminal = builder.seq, builder.choice, builder.terminal
     nodes = _punctuation(builder, whitespace)
-    key_end = nodes.pop("key_end")
+    colon = nodes.pop("colon")
+    key_end = seq([builder.literal(b'"'), colon])
     nodes = {name: terminal(node, name.replace("_", " ")) for name, node in nodes.items()}
     quote = builder.literal(b'"')
     string = terminal(seq([quote, speller.body, quote]), "string")
@@ -104,7 +108,7 @@ def _build(builder: Builder, speller: Speller, whitespace: str | int) -> Marks:
     anything = builder.rule("object", choice([nodes["empty_object"], inner]))
     builder.define(value, choice([null, true, false, string, numbers[0], array, anything]))
     return Marks(
-        quote=quote, key_end=key_end, **nodes, null=null, true=true, false=false, string=string,
+        quote=quote, colon=colon, key_end=key_end, **nodes, null=null, true=true, false=false, string=string,
         number=numbers[0], integer=numbers[1], any_key=any_key, any_value=value, any_array=array, any_object=anything,
     )  # fmt: skip
 
