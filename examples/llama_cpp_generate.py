@@ -43,10 +43,10 @@ def find_model() -> Path:
 class Run:
     """The model, its vocabulary, and the figures of all outputs."""
 
-    def __init__(self, path: Path, seed: int) -> None:
+    def __init__(self, path: Path, seed: int, threads: int | None = None) -> None:
         from llama_cpp import Llama
 
-        self.llm = Llama(model_path=str(path), n_ctx=2048, seed=seed, verbose=False)
+        self.llm = Llama(model_path=str(path), n_ctx=2048, seed=seed, n_threads=threads, verbose=False)
         self.vocab = glrmask.Vocab.from_llama_cpp(self.llm)
         self.ends = self.vocab.llama_cpp_end_token_ids
         self.rng = np.random.default_rng(seed)
@@ -88,12 +88,13 @@ def main() -> int:
     parser.add_argument("--outputs", type=int, default=20, help="per schema (default 20)")
     parser.add_argument("--max-tokens", type=int, default=600)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, help="of llama.cpp")
     parser.add_argument("--show", action="store_true", help="print every output")
     arguments = parser.parse_args()
     from jsonschema.validators import validator_for
 
-    run = Run(arguments.model or find_model(), arguments.seed)
-    print(f"vocabulary of {len(run.vocab)} tokens, end tokens {run.ends}")
+    run = Run(arguments.model or find_model(), arguments.seed, arguments.threads)
+    print(f"vocabulary of {len(run.vocab)} tokens, end tokens {run.ends}", flush=True)
     bad = 0
     for name, prompt in PROMPTS.items():
         schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
@@ -109,9 +110,11 @@ def main() -> int:
                 problem = str(error)
             valid += problem is None
             if arguments.show or problem is not None:
-                print(text.decode("utf-8", "replace"), f"<- {problem}" if problem else "")
+                print(text.decode("utf-8", "replace"), f"<- {problem}" if problem else "", flush=True)
         seconds = time.perf_counter() - started
-        print(f"{name}: {valid} of {arguments.outputs} valid, {(run.tokens - tokens) / seconds:.0f} tokens/s")
+        print(
+            f"{name}: {valid} of {arguments.outputs} valid, {(run.tokens - tokens) / seconds:.0f} tokens/s", flush=True
+        )
         bad += arguments.outputs - valid
     micro = 1e6 * np.array(run.mask_seconds)
     p50, p99 = np.percentile(micro, [50, 99])

@@ -22,9 +22,9 @@ FORMATS: dict[str, tuple[str, Any, bytes]] = {
 
 PROBE = """
 import json, sys, time
-started = time.perf_counter()
+started = time.process_time()
 import glrmask
-seconds = time.perf_counter() - started
+seconds = time.process_time() - started
 print(json.dumps([seconds, sorted({name.partition(".")[0] for name in sys.modules})]))
 """
 
@@ -50,7 +50,7 @@ def test_import_is_light(tmp_path: Path) -> None:
     assert measured[0][1] & heavy == set()
     best = min(seconds for seconds, _ in measured)
     print(f"import glrmask: {1e3 * best:.0f} ms")
-    assert best < 0.3  # 0.15 on an idle machine; tests share theirs
+    assert best < 0.15  # of processor time: other programs of the machine do not count
 
 
 @pytest.mark.parametrize("format_", FORMATS)
