@@ -27,6 +27,13 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture
+def large(engine: str) -> None:
+    """For a test of large grammars or texts."""
+    if engine == "oracle":
+        pytest.skip("the oracle is for small grammars and texts")
+
+
 @pytest.fixture(scope="session")
 def vocab() -> Any:
     """One token per byte, id = byte, and two exact-only ones."""

@@ -123,7 +123,7 @@ def test_optional_items_are_linear(shape: str, parse) -> None:
         assert time.perf_counter() - started < 2  # measured: 0.01 s
 
 
-def test_200_separated_optional_items_mean_what_they_say(compiled, read) -> None:
+def test_200_separated_optional_items_mean_what_they_say(large, compiled, read) -> None:
     items = " ".join(f'"k{i}."?' for i in range(200))
     constraint = compiled(HEAD + f'nt s = "," ~ ({items});')
     everything = ",".join(f"k{i}." for i in range(200))
