@@ -56,6 +56,14 @@ typedef struct GmReport {
     uint32_t left_recursive_rules;
 } GmReport;
 
+/* What one sequence holds and has done. */
+typedef struct GmStateReport {
+    uint64_t memory_bytes;
+    uint64_t work;        /* members of stack sets that were looked at, one by one, so far */
+    uint32_t nodes, sets; /* of its stacks, what died since the last compaction included */
+    uint32_t threads, tops;
+} GmStateReport;
+
 /* Token i has id ids[i] (ascending, distinct) and bytes blob[off[i] .. off[i + 1]); copied. */
 GmVocab *gm_vocab_new(const uint32_t *ids, const int64_t *off, const uint8_t *blob, uint32_t n,
                       uint32_t max_token_bytes, GmError *err);
@@ -90,6 +98,8 @@ int gm_state_commit_bytes(GmState *state, const uint8_t *data, uint64_t n, GmErr
 int gm_state_flags(GmState *state, GmError *err);
 /* 1 undone, 0 the history is too short, -1 with err set. */
 int gm_state_rollback(GmState *state, uint32_t n, GmError *err);
+/* 0, or -1 when another thread is inside. */
+int gm_state_report(GmState *state, GmStateReport *out, GmError *err);
 /* n masks in one call, one row of n_words words per state. */
 int gm_states_mask(GmState **states, uint32_t n, uint32_t *words, uint64_t n_words, GmError *err);
 

@@ -6,6 +6,7 @@
 static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uint32_t *out, GmError *err)
 {
     uint64_t hash = gm_hash_words(list, n, 41);
+    stack->work += n + 1u;
     uint32_t at = (uint32_t)(hash >> 32), found;
     while ((found = gm_index_next(&stack->set_index, hash, &at)) != GM_NONE) {
         const GmStackSet *set = &stack->sets.data[found];
@@ -205,6 +206,7 @@ static GmStatus pops_make(GmStack *stack, uint32_t set, GmError *err)
         }
     }
     uint32_t n = stack->merge.len;
+    stack->work += n;
     if (n > 1) {
         qsort(stack->merge.data, n, sizeof *stack->merge.data, compare_pops);
     }

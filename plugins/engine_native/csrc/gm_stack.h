@@ -50,6 +50,7 @@ typedef struct GmStack {
     GM_VEC(uint32_t) scratch, todo, parts;
     GM_VEC(GmPop) merge;
     uint32_t live; /* nodes after the last compaction */
+    uint64_t work; /* members looked at so far */
 } GmStack;
 
 GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *err);

@@ -159,6 +159,7 @@ static GmStatus compact(GmState *s, GmError *err)
         gm_stack_deinit(&fresh);
         return status;
     }
+    fresh.work += s->stack.work;
     gm_stack_deinit(&s->stack);
     s->stack = fresh;
     s->closed_valid = false;
@@ -647,4 +648,19 @@ int gm_state_rollback(GmState *s, uint32_t n, GmError *err)
     }
     leave(s);
     return done;
+}
+
+int gm_state_report(GmState *s, GmStateReport *out, GmError *err)
+{
+    if (!enter(s, err)) {
+        return -1;
+    }
+    out->memory_bytes = s->mem.used;
+    out->work = s->stack.work;
+    out->nodes = s->stack.nodes.len;
+    out->sets = s->stack.sets.len;
+    out->threads = s->now.threads.len;
+    out->tops = s->now.tops.len;
+    leave(s);
+    return 0;
 }
