@@ -24,6 +24,7 @@ __all__ = ["Dialect", "RegexError", "compile_regex"]
 CharsFn = Callable[[Sequence[tuple[int, int]]], int]
 # What a part matches, by (must start at the beginning of the text, must end at its end).
 Anchored = dict[tuple[bool, bool], int]
+_KEYS = ((False, False), (True, False), (False, True), (True, True))
 
 
 def compile_regex(
@@ -124,14 +125,34 @@ class _Lower:
             for part in node[1]:
                 out = self._follow(out, self.anchored(part))
             return out
-        body, low, high = self.anchored(node[1]), node[2], node[3]
-        if high == 0:
-            return {(False, False): b.empty()}
-        if high != 1:
-            raise RegexError("an anchor inside a repeated group is not supported; write the ends out", node[4], self.pattern)
-        if low == 0:
-            body[False, False] = b.choice((body.get((False, False), b.nothing()), b.empty()))
-        return body
+        return self._repeated(self.anchored(node[1]), node[2], node[3])
+
+    def _repeated(self, body: Anchored, low: int, high: int | None) -> Anchored:
+        """Turns of which the first may ask for the beginning of the text and the last for its end.
+
+        Any other turn that asks for either must be empty; so must all turns before one that asks for the
+        beginning. Empty turns fill up a lower bound.
+        """
+        b = self.b
+        plain, first, last, sole = (body.get(key, b.nothing()) for key in _KEYS)
+
+        def between(used: int, *empties: int) -> int:
+            """Plain turns beside ``used`` others, any number if some turn may be empty."""
+            if high is not None and high < used:
+                return b.nothing()
+            least = 0 if any(b.is_nullable(x) for x in empties) else max(low - used, 0)
+            return b.repeat(plain, least, None if high is None else high - used)
+
+        both = [b.seq((first, between(2, plain, first, last), last))]
+        if low < 2 or any(b.is_nullable(x) for x in body.values()):
+            both.append(sole if high is None or high > 0 else b.nothing())
+        found = (
+            b.repeat(plain, low, high),
+            b.seq((first, between(1, plain, first))),
+            b.seq((between(1, plain, last), last)),
+            b.choice(both),
+        )
+        return {key: language for key, language in zip(_KEYS, found, strict=True) if language != b.nothing()}
 
     def _follow(self, left: Anchored, right: Anchored) -> Anchored:
         """Sequence: what comes before a start anchor, and after an end anchor, must match the empty text."""
