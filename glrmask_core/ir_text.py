@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 from . import ir
 from .ir import Module
-from .ir_check import children, reachable_nodes
+from .ir_walk import children, reachable_nodes
 
 DEPTH = 12  # expressions that nest deeper get lines of their own
 MANY = 20  # members of a set that are shown

@@ -16,7 +16,7 @@ from .. import ir
 from ..automata import DEAD, Automata
 from ..errors import GrammarError, LimitExceededError
 from ..ir import Module
-from ..ir_check import reachable_nodes
+from ..ir_walk import reachable_nodes
 
 Events = tuple[int, ...]
 KEPT_TEXTS = 50_000  # about 100 MB with small grammars

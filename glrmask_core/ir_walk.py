@@ -1,21 +1,9 @@
-"""Findings about a module that no engine needs but its author may: parts that can never play a role.
-
-Warnings only, and only what is certain: rules that nothing reaches, parts that cannot be completed, and
-neighbours of which the first always swallows the second. Masks never depend on any of this.
-"""
+"""Walking a module: the parts of a node, and which nodes matter at all. Findings about them: ``ir_lint.py``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from . import ir
-from .automata import DEAD, Automata
-from .errors import LimitExceededError
 from .ir import Module
-from .source import Diagnostic, Place
-
-WORK = 50_000  # steps for one question about terminals; past it nothing is claimed
-PAIRS = 2_000  # pairs of neighbours looked at, so that large grammars stay quick
 
 
 def children(module: Module, node: int) -> list[int]:
