@@ -383,6 +383,8 @@ class Builder:
         """
         if low < 0 or (high is not None and high < low) or max(low, high or 0) > MAX_COUNT:
             raise GrammarError(f"repeat: bad bounds {{{low},{'' if high is None else high}}}")
+        if high == 1:
+            separator = None  # never needed
         if high == 0 or part == self._empty and separator in (None, self._empty):
             return self._empty
         if part == self._nothing:

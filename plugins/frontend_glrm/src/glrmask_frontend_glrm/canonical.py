@@ -36,8 +36,6 @@ def optional_part(module: Module, node: int) -> int | None:
     args = module.args
     if op in (ir.LEX_REPEAT, ir.REPEAT):
         return a if (b, c) == (0, 1) else None
-    if op == ir.SEPARATED:
-        return args[a] if (b, c) == (0, 1) else None
     if op in (ir.LEX_CHOICE, ir.CHOICE) and b == 2 and is_empty(module, args[a + 1]):
         return args[a]
     return None
@@ -47,6 +45,24 @@ def is_empty(module: Module, node: int) -> bool:
     """Whether a node is the one of the empty text."""
     op, _, length, _ = module.row(node)
     return op == ir.LITERAL and length == 0
+
+
+def live_edges(module: Module, node: int) -> dict[int, list[tuple[int, int]]]:
+    """The edges (label, target) of the states that the start of an AUTOMATON leads to, by source; the start first."""
+    offset = module.row(node)[1]
+    args = module.args
+    leaving: dict[int, list[tuple[int, int]]] = {}
+    for i in range(offset + 3, offset + 3 + 3 * args[offset + 2], 3):
+        leaving.setdefault(args[i], []).append((args[i + 1], args[i + 2]))
+    start = args[offset + 1]
+    found = {start: leaving.get(start, [])}
+    todo = [start]
+    while todo:
+        for _, target in found[todo.pop()]:
+            if target not in found:
+                found[target] = leaving.get(target, [])
+                todo.append(target)
+    return found
 
 
 @dataclass(frozen=True)
@@ -111,22 +127,20 @@ class Canon:
 
     def _canonical(self, node: int) -> Canonical:
         """Breadth first from the start; edges of a state by digest of the label, then by target."""
-        offset = self._module.row(node)[1]
+        edges_of = live_edges(self._module, node)
+        start = next(iter(edges_of))
+        _, offset, length, _ = self._module.row(node)
         args = self._module.args
-        start, count = args[offset + 1], args[offset + 2]
-        flat = args[offset + 3 : offset + 3 + 3 * count]
-        ends = args[offset + 4 + 3 * count : offset + 4 + 3 * count + args[offset + 3 + 3 * count]]
-        leaving: dict[int, list[tuple[bytes, int, int]]] = {}
-        for i in range(0, 3 * count, 3):
-            source, label, target = flat[i : i + 3]
-            leaving.setdefault(source, []).append((self._digests[label], target, label))
+        ends = args[offset + 4 + 3 * args[offset + 2] : offset + length]
         numbers = {start: 0}
         order = [start]
         edges = []
         for state in order:
-            for _, target, label in sorted(leaving.get(state, [])):
+            ways = sorted((self._digests[label], target, label) for label, target in edges_of[state])
+            for _, target, _ in ways:
                 if target not in numbers:
                     numbers[target] = len(numbers)
                     order.append(target)
-                edges.append((numbers[state], label, numbers[target]))
+            by_number = sorted((digest, numbers[target], label) for digest, target, label in ways)
+            edges += [(numbers[state], label, target) for _, target, label in by_number]
         return Canonical(edges, sorted(numbers[end] for end in set(ends) if end in numbers))

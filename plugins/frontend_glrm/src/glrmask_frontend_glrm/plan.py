@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from glrmask_core import ir
 from glrmask_core.ir import Module
 
-from .canonical import Canon, literal_set
+from .canonical import Canon, literal_set, live_edges, optional_part
 
 MAX_DEPTH = 30  # operators inside each other in one definition; far below the nesting limit of 200
 MIN_SHARED = 4  # parts smaller than this (in nodes) are repeated rather than named
@@ -32,7 +32,7 @@ def scope_children(module: Module, node: int) -> Sequence[int]:
     if op == ir.SEPARATED:
         return args[a : a + 2]
     if op == ir.AUTOMATON:
-        return args[a + 4 : a + 3 + 3 * args[a + 2] : 3]
+        return [label for edges in live_edges(module, node).values() for label, _ in edges]
     if op == ir.CALL:
         return (module.rules[2 * a + 1],)
     return ()
@@ -88,8 +88,8 @@ class Plan:
             elif op in NAMED:
                 named = True
             else:
-                texts = literal_set(module, node)
-                children = () if texts is not None else scope_children(module, node)
+                texts, part = literal_set(module, node), optional_part(module, node)
+                children = () if texts is not None else scope_children(module, node) if part is None else (part,)
                 size += len(texts or ()) + sum(sizes[child] for child in children)
                 depth = 1 + max((depths[child] for child in children), default=-1)
                 named = (self._uses[node] > 1 and size >= MIN_SHARED) or depth >= MAX_DEPTH
