@@ -84,3 +84,24 @@ def test_model_classes() -> None:
             return {"properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": False}
 
     assert glrmask.Grammar.from_json_schema(Person) == glrmask.Grammar.from_json_schema(Person.model_json_schema())
+
+
+@pytest.mark.parametrize("engine", ["native", "oracle"])
+@pytest.mark.parametrize(
+    ("schema", "accept", "reject"),
+    [
+        ({"type": "integer", "minimum": 9}, ["9", "10"], ["8", "9.0"]),
+        ({"enum": ["a", 1, None]}, ['"a"', "1", "null"], ['"b"', "2"]),
+        ({"type": "string", "maxLength": 2}, ['"ab"', '"\\n"'], ['"abc"']),
+        ({"type": "array", "items": {"type": "boolean"}, "maxItems": 2}, ["[ ]", "[true,false]"], ["[true,]"]),
+        ({"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}, ['{"a":1}'], ["{}", '{"a":2}']),
+        ({"not": {"required": ["a"]}, "type": "object"}, ["{}", '{"b":1}'], ['{"a":1}']),
+    ],
+)
+def test_engines_agree(engine: str, schema: object, accept: list[str], reject: list[str]) -> None:
+    vocab = glrmask.Vocab.from_dict({bytes([b]): b for b in range(256)})
+    try:
+        constraint = glrmask.Grammar.from_json_schema(schema).compile(vocab, engine=engine)
+    except glrmask.PluginError:
+        pytest.skip(f"the engine {engine} is not installed")
+    assert accept == [text for text in accept + reject if constraint.accepts(text)]

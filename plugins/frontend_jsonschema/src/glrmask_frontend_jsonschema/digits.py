@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from .reading import integer_text
+
 LESS, EQUAL, GREATER = -1, 0, 1
 START, ZERO, WHOLE, POINT, PART = range(5)  # phases: nothing yet, "0", digits, ".", digits after it
 Edges = tuple[tuple[int, bytes, int], ...]
@@ -39,7 +41,7 @@ class TooLarge(Exception):
 def decimal_digits(value: Fraction) -> tuple[str, str]:
     """Digits before and after the point of a finite decimal (no trailing zeros after it)."""
     places = decimal_places(value)
-    scaled = str(value.numerator * 10**places // value.denominator).rjust(places + 1, "0")
+    scaled = integer_text(value.numerator * 10**places // value.denominator).rjust(places + 1, "0")
     whole, part = (scaled[:-places], scaled[-places:]) if places else (scaled, "")
     return whole, part
 

@@ -9,7 +9,7 @@ from glrmask_core.errors import GrammarError
 
 from . import formats
 from .expr import ATOM, FALSE_KIND, TRUE_KIND, Expr, Exprs
-from .reading import as_fraction, as_integer, canonical, is_number
+from .reading import as_fraction, as_integer, exact_key, is_number
 from .refuse import Refusal, Where, fault, pointer
 from .resolve import Context, Resolver
 from .settings import Settings
@@ -115,7 +115,7 @@ class Readers(Texts):
 
     def constant(self, value: Any, where: Where, context: Context) -> Expr:
         """The expression of one JSON value."""
-        key = canonical(value), repr(value)
+        key = exact_key(value)
         made = self._constants.get(key)
         if made is None:
             made = self._constants[key] = Expr(ATOM, schema={"const": value}, where=where)

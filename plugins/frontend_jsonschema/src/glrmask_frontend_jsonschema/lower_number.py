@@ -18,6 +18,7 @@ from .digits import (
     remainder_machine,
 )
 from .fragment import Fragment, FragmentMaker
+from .reading import integer_text
 from .shape import NUM_ANY, NUM_INTEGER, Num, number_fits
 
 MOST_REMAINDERS = 65_536  # json_schema.md section 4
@@ -124,7 +125,7 @@ def _listed(record: Num) -> list[bytes] | None:
     first, last = ceil(record.low / step), floor(record.high / step)
     if last - first >= MOST_LISTED or (step <= 10 and last - first > 50):
         return None
-    return [str(i * step).encode() for i in range(first, last + 1) if number_fits(record, Fraction(i * step))]
+    return [integer_text(i * step).encode() for i in range(first, last + 1) if number_fits(record, Fraction(i * step))]
 
 
 def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison] | None:

@@ -16,7 +16,7 @@ from glrmask_core.source import Diagnostic
 from .lower import Lowering
 from .meaning import Meaning
 from .reading import read_json
-from .refuse import Refusal, fault
+from .refuse import Refusal, fault, shown
 from .resolve import DYNAMIC_WORDS, NeedsScopes, Resolver
 from .settings import Settings, read_settings, resource_text
 
@@ -68,7 +68,7 @@ class JsonSchemaFrontend:
                 left_out.append(refusal)
             except RecursionError:
                 raise GrammarError("the schema is nested too deeply: simplify its combinators") from None
-        lines = tuple(f"#{refusal.where}: {refusal.keyword}: {refusal.reason}" for refusal in left_out)
+        lines = tuple(f"{shown(refusal.where)}: {refusal.keyword}: {refusal.reason}" for refusal in left_out)
         if lines:
             warnings.warn(f"the schema is not enforced completely; left out: {'; '.join(lines)}", stacklevel=2)
         return Parsed(module, tuple(Diagnostic(str(r), r.where, "warning") for r in left_out), lines)

@@ -10,6 +10,7 @@ from typing import Any
 from glrmask_core.errors import GrammarError, GrammarSyntaxError
 from glrmask_core.source import Diagnostic, span_at
 
+DIGITS_AT_ONCE = 4_000  # below the interpreter's own limit on conversions between int and str
 LONGEST_INTEGER = 100_000  # digits; converting is quadratic
 LARGEST_EXPONENT = 5_000  # above it a number is kept by its spelling only
 
@@ -45,8 +46,8 @@ def _integer(text: str) -> int:
         raise GrammarSyntaxError(f"expected a number of at most {LONGEST_INTEGER} digits, found {len(text)}")
     value = 0
     digits = text.lstrip("-")
-    for at in range(0, len(digits), 4000):  # below the interpreter's own limit on str to int
-        part = digits[at : at + 4000]
+    for at in range(0, len(digits), DIGITS_AT_ONCE):
+        part = digits[at : at + DIGITS_AT_ONCE]
         value = value * 10 ** len(part) + int(part)
     return -value if text[0] == "-" else value
 
@@ -106,15 +107,25 @@ def as_fraction(value: int | Decimal) -> Fraction | None:
     return Fraction(value)
 
 
-def canonical(value: Any) -> Any:
-    """A hashable key that is equal exactly when two values are equal as JSON."""
+def exact_key(value: Any) -> Any:
+    """A hashable key that is equal exactly when two values are written alike (blanks apart)."""
     if isinstance(value, bool) or value is None:
         return ("b", value)
     if isinstance(value, str):
         return value
     if isinstance(value, (int, Decimal)):
-        exact = as_fraction(value)
-        return ("s", str(value.normalize())) if exact is None and isinstance(value, Decimal) else ("n", exact)
+        return ("n", getattr(value, "spelling", value))
     if isinstance(value, list):
-        return ("a", tuple(canonical(item) for item in value))
-    return ("o", frozenset((key, canonical(item)) for key, item in value.items()))
+        return ("a", tuple(exact_key(item) for item in value))
+    return ("o", tuple((key, exact_key(item)) for key, item in value.items()))
+
+
+def integer_text(value: int) -> str:
+    """The decimal digits of an integer of any size (``str`` refuses more than 4,300)."""
+    if abs(value) < 10**DIGITS_AT_ONCE:
+        return str(value)
+    parts, rest, block = [], abs(value), 10**DIGITS_AT_ONCE
+    while rest:
+        rest, part = divmod(rest, block)
+        parts.append(str(part).rjust(DIGITS_AT_ONCE, "0") if rest else str(part))
+    return ("-" if value < 0 else "") + "".join(reversed(parts))

@@ -11,13 +11,27 @@ from glrmask_core.source import Diagnostic
 Where = tuple[Any, str] | None
 
 
+class Document(str):
+    """The URI of another document, where a place is not in the schema itself."""
+
+    __slots__ = ()
+
+
 def pointer(where: Where, *more: str) -> str:
-    """The JSON pointer of a place, as a URI fragment without ``#``."""
-    parts = list(more[::-1])
+    """The JSON pointer of a place; behind ``URI#`` when it is in another document."""
+    parts, start = list(more[::-1]), ""
     while where is not None:
         where, part = where
+        if isinstance(part, Document):
+            start = part + "#"
+            break
         parts.append(part)
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in reversed(parts))
+    return start + "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in reversed(parts))
+
+
+def shown(place: str) -> str:
+    """A place in a message: ``#/...``, or with its document."""
+    return place if place and place[0] != "/" else "#" + place
 
 
 class Refusal(GrammarError):
@@ -31,15 +45,18 @@ class Refusal(GrammarError):
     """
 
     def __init__(self, schema: object, where: str, keyword: str, reason: str, hint: str) -> None:
-        message = f"cannot enforce {keyword!r} at #{where}: {reason}. {hint}"
+        message = f"cannot enforce {keyword!r} at {shown(where)}: {reason}. {hint}"
         super().__init__(message, [Diagnostic(f"cannot enforce {keyword!r}: {reason}. {hint}", where)])
         self.schema, self.keyword, self.where, self.reason = schema, keyword, where, reason
 
 
 def fault(where: str, expected: str, found: object) -> GrammarError:
     """A schema that is wrong in itself: malformed keyword, missing target."""
-    text = found if isinstance(found, str) and found[:1] not in '"' else repr(found)
+    try:
+        text = found if isinstance(found, str) and found[:1] not in '"' else repr(found)
+    except (ValueError, RecursionError):  # digits or levels beyond the interpreter's limits
+        text = f"a very large {type(found).__name__}"
     if len(text) > 120:
         text = text[:117] + "..."
-    message = f"schema error at #{where}: expected {expected}, found {text}"
+    message = f"schema error at {shown(where)}: expected {expected}, found {text}"
     return GrammarError(message, [Diagnostic(f"expected {expected}, found {text}", where)])

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from glrmask_core.errors import GrammarError
 
 from .reading import read_json
-from .refuse import Refusal, Where, fault, pointer
+from .refuse import Document, Refusal, Where, fault, pointer
 from .settings import Settings, resource_text
 from .support import HOLDERS
 
@@ -110,27 +110,29 @@ class Resolver:
 
     # -- references ---------------------------------------------------------------------------
 
-    def resolve(self, ref: object, schema: Any, where: Where, context: Context) -> tuple[Any, Where, Context]:
+    def resolve(
+        self, ref: object, schema: Any, where: Where, context: Context, keyword: str = "$ref"
+    ) -> tuple[Any, Where, Context]:
         """The schema that ``$ref`` names: (schema, its place, its context)."""
         if not isinstance(ref, str):
-            raise fault(pointer(where, "$ref"), "a reference (a string)", ref)
+            raise fault(pointer(where, keyword), "a reference (a string)", ref)
         if ref[:1] == "#" and (len(ref) == 1 or ref[1] == "/"):
-            return self._pointer(ref, ref[1:], context.resource, where, context)
-        resource, fragment = self._locate(ref, schema, where, context)
+            return self._pointer(ref, ref[1:], context.resource, where, context, keyword)
+        resource, fragment = self._locate(ref, schema, where, context, keyword)
         if not fragment or fragment[0] == "/":
-            return self._pointer(ref, fragment, resource, where, context)
+            return self._pointer(ref, fragment, resource, where, context, keyword)
         self._index(resource.document)
         found = resource.anchors.get(unquote(fragment))
         if found is None:
             names = ", ".join(sorted(resource.anchors)) or "none"
-            raise fault(pointer(where, "$ref"), f"an anchor of the resource {resource.uri!r} (it has: {names})", ref)
+            raise fault(pointer(where, keyword), f"an anchor of the resource {resource.uri!r} (it has: {names})", ref)
         return found[0], found[1], self._enter(context, resource)
 
     def resolve_dynamic(self, ref: object, schema: Any, where: Where, context: Context) -> tuple[Any, Where, Context]:
         """The same for ``$dynamicRef``: the outermost scope that has the dynamic anchor wins."""
         if not self.scoped:
             raise NeedsScopes
-        found = self.resolve(ref, schema, where, context)
+        found = self.resolve(ref, schema, where, context, "$dynamicRef")
         name = unquote(urldefrag(str(ref)).fragment)
         self._index(found[2].resource.document)
         here = found[2].resource.dynamic.get(name)
@@ -156,18 +158,18 @@ class Resolver:
         return own.root, own.where, self._enter(context, own)
 
     def _pointer(
-        self, ref: str, fragment: str, resource: Resource, where: Where, context: Context
+        self, ref: str, fragment: str, resource: Resource, where: Where, context: Context, keyword: str
     ) -> tuple[Any, Where, Context]:
         try:
-            return self._walk(ref, fragment, resource, where, context)
+            return self._walk(ref, fragment, resource, where, context, keyword)
         except GrammarError:
             if resource is resource.document or not resource.plain_id:
                 raise
             # Draft 4 tools write "id" for other purposes and point from the document; only tried on failure.
-            return self._walk(ref, fragment, resource.document, where, context)
+            return self._walk(ref, fragment, resource.document, where, context, keyword)
 
     def _walk(
-        self, ref: str, fragment: str, resource: Resource, where: Where, context: Context
+        self, ref: str, fragment: str, resource: Resource, where: Where, context: Context, keyword: str
     ) -> tuple[Any, Where, Context]:
         at, place, found = resource.root, resource.where, self._enter(context, resource)
         if not fragment:
@@ -183,14 +185,14 @@ class Resolver:
                 known = list(at)[:8] if isinstance(at, dict) else f"0..{len(at) - 1}" if isinstance(at, list) else at
                 there = "/".join(parts[:i])
                 raise fault(
-                    pointer(where, "$ref"), f"{ref!r} to exist ({part!r} is not in #{there}, which has {known})", ref
+                    pointer(where, keyword), f"{ref!r} to exist ({part!r} is not in #{there}, which has {known})", ref
                 )
             place = (place, part)
             if i < len(parts) - 1 and isinstance(at, dict) and isinstance(at.get("$id", at.get("id")), str):
                 found = self.inside(at, found)
         return at, place, found
 
-    def _locate(self, ref: str, schema: Any, where: Where, context: Context) -> tuple[Resource, str]:
+    def _locate(self, ref: str, schema: Any, where: Where, context: Context, keyword: str) -> tuple[Resource, str]:
         base = context.resource.uri
         uri, fragment = urldefrag(_join(base, ref))
         found = self._by_uri.get(uri)
@@ -202,7 +204,7 @@ class Resolver:
                 hint = f'Write "#{ref}" if a place in this schema is meant, or give the document in resources.'
             else:
                 hint = "Give the document in resources={uri: schema}."
-            raise Refusal(schema, pointer(where, "$ref"), "$ref", f"{uri!r} is not in this schema", hint)
+            raise Refusal(schema, pointer(where, keyword), keyword, f"{uri!r} is not in this schema", hint)
         return found, fragment
 
     # -- documents ----------------------------------------------------------------------------
@@ -232,7 +234,7 @@ class Resolver:
 
     def _add(self, root: Any, uri: str) -> Resource:
         own = self._own_id(root) if isinstance(root, dict) else ""
-        made = Resource(root, (None, uri), _join(uri, own) if own else uri, None)
+        made = Resource(root, (None, Document(uri)), _join(uri, own) if own else uri, None)
         self._by_uri[uri] = made
         self._by_uri.setdefault(made.uri, made)
         self._index(made)

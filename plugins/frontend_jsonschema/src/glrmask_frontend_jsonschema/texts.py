@@ -15,8 +15,10 @@ from .spelling import usual
 if TYPE_CHECKING:
     from .expr import Expr
 
-
 MOST_STEPS = 5_000  # of a proof that a language is empty: about 15 ms
+MOST_CACHED = 4_096  # such proofs kept per process
+
+_empty: dict[tuple[Str, bool], bool] = {}
 
 
 class Texts:
@@ -25,7 +27,6 @@ class Texts:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._tested: dict[tuple[str, str, str], bool] = {}
-        self._empty: dict[Str, bool] = {}
 
     def check_pattern(self, text: str, expr: Expr, keyword: str) -> None:
         """Raise where the schema is at fault for a pattern that cannot be compiled."""
@@ -82,9 +83,12 @@ class Texts:
             record = record._replace(tests=tuple(wanted[:2]), excluded=frozenset())
         if not record.tests:
             return False
-        known = self._empty.get(record)
+        key = (record._replace(tests=tuple(sorted(record.tests))), self.settings.escapes == "any")
+        known = _empty.get(key)
         if known is None:
-            known = self._empty[record] = self._compute_empty(record)
+            if len(_empty) >= MOST_CACHED:
+                _empty.clear()
+            known = _empty[key] = self._compute_empty(record)
         return known
 
     def _compute_empty(self, record: Str) -> bool:
