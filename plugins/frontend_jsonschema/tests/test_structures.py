@@ -34,6 +34,16 @@ from glrmask_core.errors import GrammarError
             ["[true]", "[true,true]"],
         ),
         ({"uniqueItems": True, "maxItems": 1}, ["[]", "[[1]]"], ["[1,2]"]),
+        (
+            {"uniqueItems": True, "prefixItems": [{"type": "boolean"}, {"type": "boolean"}], "items": False},
+            ["[]", "[true]", "[true,false]"],
+            ["[true,true]", "[true,false,true]"],
+        ),
+        (
+            {"uniqueItems": True, "items": {"enum": [[1], [1.0], {"a": 1}]}},
+            ['[[1],{"a":1}]'],
+            ["[[1],[1.0]]", "[[1],[1]]"],
+        ),
         ({"not": {"items": {"const": 1}}}, ["[2]", "[1,2]"], ["[]", "[1,1]"]),
         ({"not": {"contains": {"const": 1}}}, ["[]", "[2]"], ["[1]", "[2,1]"]),
         ({"prefixItems": [{}], "unevaluatedItems": False}, ["[]", "[1]"], ["[1,2]"]),

@@ -193,6 +193,8 @@ class Readers(Texts):
         value = as_integer(schema[keyword])
         if value is None or value < 0:
             raise self._fault(expr, keyword, "a non-negative integer", schema[keyword])
+        if value > MOST_COUNT and keyword.startswith("min"):
+            self.refuse(expr, keyword, f"it is above {MOST_COUNT}", "Use a number that a text can reach.")
         return min(value, MOST_COUNT)
 
     def _check_format(self, name: Any, expr: Expr) -> None:

@@ -151,19 +151,56 @@ class ArrayLowering:
     # -- uniqueItems --------------------------------------------------------------------------
 
     def _distinct(self, record: Arr) -> int:
-        """Distinct items out of few values: any order, each at most once."""
-        builder, marks, meaning = self.builder, self.marks, self.meaning
+        """Distinct items out of few values: a fixed prefix, then any order, each at most once."""
+        builder, marks = self.builder, self.marks
         unique = record.unique
         assert unique is not None, "the caller looked"
-        values = None if record.prefix or record.contains else finite_values(meaning, record.rest, MOST_DISTINCT)
-        if values is None:
+        size = len(record.prefix) if record.high is None else min(len(record.prefix), record.high)
+        wanted = [*record.prefix[:size], record.rest]
+        known = [finite_values(self.meaning, expr, MOST_DISTINCT) for expr in wanted]
+        values = [found for found in known if found is not None]
+        if record.contains or len(values) < len(wanted):
             reason = "whether items are distinct is not decidable by a grammar unless they have few values"
-            meaning.refuse(unique, "uniqueItems", reason, 'Use "enum" for the items, or drop it (lenient=True).')
-            raise AssertionError
-        low, high = record.low, record.high
-        parts = [marks.empty_array] if low == 0 else []
-        nodes = [self._item(expr) for expr in values]
-        if len(nodes) >= max(low, 1) and (high is None or high >= 1):
-            inner = builder.any_order([(node, False) for node in nodes], marks.comma, None, max(low, 1), high)
+            self.meaning.refuse(unique, "uniqueItems", reason, 'Use "enum" for the items, or drop it (lenient=True).')
+        nodes = [
+            {key: self._value(expr, value) for key, value in found.items()}
+            for expr, found in zip(wanted, values, strict=True)
+        ]
+        parts = [marks.empty_array] if record.low == 0 else []
+        inner = self._distinct_from(record, nodes, 0, frozenset(), {})
+        if inner != builder.nothing():
             parts.append(builder.seq((marks.open_array, inner, marks.close_array)))
         return builder.choice(parts)
+
+    def _value(self, expr: Expr, value: object) -> int:
+        """The node of one value of an expression."""
+        atom = expr.place()
+        where, context = (atom.where, atom.resource) if atom else (None, self.meaning.resolver.start)
+        return self._item(self.meaning.exprs.conj(expr, self.meaning.constant(value, where, context)))
+
+    def _distinct_from(
+        self, record: Arr, nodes: list[dict[object, int]], at: int, used: frozenset[object],
+        made: dict[tuple[int, frozenset[object]], int],
+    ) -> int:  # fmt: skip
+        """One or more items from position ``at`` on, none of them used before."""
+        builder, comma = self.builder, self.marks.comma
+        low, high = record.low, record.high
+        if high is not None and at >= high:
+            return builder.nothing()
+        left = {key: node for key, node in nodes[at].items() if key not in used and node != builder.nothing()}
+        if at == len(nodes) - 1:
+            least, most = max(low - at, 1), None if high is None else high - at
+            if len(left) < least:
+                return builder.nothing()
+            return builder.any_order([(node, False) for node in left.values()], comma, None, least, most)
+        key = (at, used)
+        if key not in made:
+            if len(made) >= MOST_STATES and record.unique is not None:
+                reason = f"it takes more than {MOST_STATES} states to tell distinct items"
+                self.meaning.refuse(record.unique, "uniqueItems", reason, "Use fewer values, or a shorter prefix.")
+            parts = []
+            for value, node in left.items():
+                rest = builder.seq((comma, self._distinct_from(record, nodes, at + 1, used | {value}, made)))
+                parts.append(builder.seq((node, rest if at + 1 < low else builder.optional(rest))))
+            made[key] = builder.choice(parts)
+        return made[key]

@@ -7,78 +7,88 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from .expr import FALSE_KIND, Expr
-from .reading import Number
-from .shape import Num
+from .lower_number import spellings
+from .reading import Number, as_fraction
+from .shape import Arr, Num, Obj
 
 if TYPE_CHECKING:
     from .meaning import Meaning
 
+Values = dict[object, Any]  # by a key that is equal when values are equal as JSON
 
-def finite_values(meaning: Meaning, expr: Expr, most: int) -> list[Expr] | None:
-    """One expression per distinct value, equal values (as JSON) counted once; None when they are not few."""
+
+def value_key(value: Any) -> object:
+    """A hashable key that is equal exactly when two values are equal as JSON."""
+    if isinstance(value, bool) or value is None:
+        return ("b", value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return ("a", tuple(value_key(item) for item in value))
+    if isinstance(value, dict):
+        return ("o", frozenset((name, value_key(item)) for name, item in value.items()))
+    return ("n", as_fraction(value))
+
+
+def finite_values(meaning: Meaning, expr: Expr, most: int) -> Values | None:
+    """The distinct values of an expression; None when they are more than ``most`` or not found easily."""
     shape = meaning.peek(expr)
     if shape is None:
         return None
-    values: dict[object, Any] = {}
-    if shape.null:
-        values["null"] = None
-    for bit, value in ((1, False), (2, True)):
-        if shape.bools & bit:
-            values[bit] = value
+    found: list[Any] = [None] if shape.null else []
+    found += [value for bit, value in ((1, False), (2, True)) if shape.bools & bit]
     for number in shape.num:
-        found = _numbers(number, most)
-        if found is None:
+        numbers = _numbers(number, most)
+        if numbers is None:
             return None
-        values.update((("n", v), v) for v in found)
+        found += numbers
     for text in shape.str:
         if text.values is None:
             return None
-        values.update((("s", v), v) for v in text.values)
-    if len(values) > most:
+        found += text.values
+    structured = [_items(meaning, array) for array in shape.arr], [_members(meaning, record) for record in shape.obj]
+    for singles in structured:
+        if None in singles:
+            return None
+        found += singles
+    values = {value_key(value): value for value in found}
+    return values if len(values) <= most else None
+
+
+def _items(meaning: Meaning, record: Arr) -> list[Any] | None:
+    """The one array that satisfies a record."""
+    size = len(record.prefix)
+    closed = record.rest.kind == FALSE_KIND or record.high == size
+    if not closed or record.low != size or record.unique is not None or record.contains:
         return None
-    whole: list[Expr] = []
-    for array in shape.arr:
-        if array.unique is not None or array.contains or (array.rest.kind != FALSE_KIND and array.high is None):
+    out: list[Any] = []
+    for item in record.prefix:
+        values = finite_values(meaning, item, 1)
+        if not values:
             return None
-        if len(array.prefix) != array.low or array.high not in (None, array.low):
+        out += values.values()
+    return out
+
+
+def _members(meaning: Meaning, record: Obj) -> dict[str, Any] | None:
+    """The one object that satisfies a record."""
+    closed = any(rule.expr.kind == FALSE_KIND and not rule.when for rule in record.rules)
+    if not closed or record.some or record.required != record.props.keys():
+        return None
+    out = {}
+    for name, expr in record.props.items():
+        values = finite_values(meaning, expr, 1)
+        if not values:
             return None
-        if not all(_is_single(meaning, item) for item in array.prefix):
-            return None
-    for record in shape.obj:
-        closed = all(rule.expr.kind == FALSE_KIND and not rule.when for rule in record.rules) and record.rules
-        if not closed or record.some or record.required != record.props.keys():
-            return None
-        if not all(_is_single(meaning, value) for value in record.props.values()):
-            return None
-    structured = len(shape.arr) + len(shape.obj)
-    if structured:
-        if structured > 1 or values:
-            return None  # equality of structures is left to the single case
-        whole.append(expr)
-        return whole
-    atom = expr.place()
-    where, context = (atom.where, atom.resource) if atom else (None, meaning.resolver.start)
-    return [meaning.exprs.conj(expr, meaning.constant(_as_json(v), where, context)) for v in values.values()]
+        out[name] = next(iter(values.values()))
+    return out
 
 
-def _is_single(meaning: Meaning, expr: Expr) -> bool:
-    found = finite_values(meaning, expr, 1)
-    return found is not None and len(found) <= 1
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        if value.denominator == 1:
-            return int(value)
-        from .lower_number import spellings
-
-        return Number(spellings(value)[0])
-    return value
-
-
-def _numbers(record: Num, most: int) -> list[Fraction] | None:
+def _numbers(record: Num, most: int) -> list[Any] | None:
     if record.values is not None:
-        return [v for v, _ in record.values] if all(isinstance(v, Fraction) for v, _ in record.values) else None
+        if not all(isinstance(value, Fraction) for value, _ in record.values):
+            return None
+        return [_as_json(value) for value, _ in record.values]
     step = record.multiple
     if step is None or record.low is None or record.high is None:
         return None
@@ -87,7 +97,14 @@ def _numbers(record: Num, most: int) -> list[Fraction] | None:
         return None
     found = [i * step for i in range(first, last + 1)]
     return [
-        v for v in found
-        if not ((record.low_open and v == record.low) or (record.high_open and v == record.high))
-        and v not in record.excluded and all(v % m for m in record.not_multiples)
-    ]  # fmt: skip
+        _as_json(value)
+        for value in found
+        if not (record.low_open and value == record.low)
+        and not (record.high_open and value == record.high)
+        and value not in record.excluded
+        and all(value % m for m in record.not_multiples)
+    ]
+
+
+def _as_json(value: Fraction) -> Any:
+    return int(value) if value.denominator == 1 else Number(spellings(value)[0])
