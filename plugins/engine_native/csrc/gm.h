@@ -100,6 +100,11 @@ int gm_state_flags(GmState *state, GmError *err);
 int gm_state_rollback(GmState *state, uint32_t n, GmError *err);
 /* 0, or -1 when another thread is inside. */
 int gm_state_report(GmState *state, GmStateReport *out, GmError *err);
+/* Nodes (TERMINAL, TOKEN_IDS) of the grammar that are in progress or may start, at most cap of them; how many, or
+ * -1 with err set. Nothing of what may start is known for parser programs. */
+int64_t gm_state_expected(GmState *state, uint32_t *nodes, uint32_t cap, GmError *err);
+/* A key of the future: states of one constraint with equal keys go on alike. 0, or -1 with err set. */
+int gm_state_key(GmState *state, uint64_t out[2], GmError *err);
 /* n masks in one call, one row of n_words words per state. */
 int gm_states_mask(GmState **states, uint32_t n, uint32_t *words, uint64_t n_words, GmError *err);
 

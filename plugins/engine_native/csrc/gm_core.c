@@ -275,7 +275,7 @@ static GmStatus plan_state(GmCore *core, uint32_t state, uint32_t slot, uint32_t
         GmPlanStep step = {GM_PLAN_EXACT, slot, edge->sym, edge->to, 0};
         if (edge->kind == GM_EDGE_TERM && byte != GM_PLAN_OF_EXACT) {
             step.op = GM_PLAN_START;
-            step.exempt = edge->sym & 1;
+            step.origin = edge->sym;
             GM_TRY(gm_re_deriv(&core->rx, edge->sym >> 1, (uint8_t)byte, &step.a, err));
             if (step.a == 0) {
                 continue;

@@ -24,7 +24,7 @@ typedef struct GmPlanStep {
     uint32_t op, slot; /* slot: whose stacks are used; 0 is the state itself */
     uint32_t a, b;     /* PUSH: slot to add to, return state. START: lexer entry after the byte, next state.
                           EXACT: id set, next state */
-    uint32_t exempt;
+    GmLex origin; /* START: the terminal, with its exempt bit */
 } GmPlanStep;
 
 typedef struct GmPlan { /* in an order in which a slot is complete before it is used */

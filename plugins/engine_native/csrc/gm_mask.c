@@ -78,7 +78,7 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
     const GmView *v = gm_view_at(&core->views, view);
     for (uint32_t i = 0; i < v->n; i++) {
         const GmStep *step;
-        GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, t->exempt != 0), &step, err));
+        GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, (t->origin & 1) != 0), &step, err));
         gm_toks_or(&step->inside, words, core->trie->n_words);
         if (step->after == GM_VIEW_EMPTY) {
             continue;
@@ -159,7 +159,7 @@ static GmStatus mask_key(GmState *s, Hash128 *out, GmError *err)
         GmRe re, debt;
         GM_TRY(gm_core_clamp(core, t->re, &re, err));
         GM_TRY(gm_core_clamp(core, t->debt, &debt, err));
-        uint64_t place = gm_pair(place_of(s, t->to), t->exempt);
+        uint64_t place = gm_pair(place_of(s, t->to), t->origin & 1);
         Hash128 h = hash_re(core, hash_re(core, (Hash128){place, 1}, re), debt);
         sum = gm_hash_sum(sum, gm_hash_join2(h, s->stack.sets.data[t->set].hash));
     }

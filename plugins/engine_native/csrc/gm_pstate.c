@@ -31,7 +31,7 @@ static GmStatus start_terminal(GmState *s, uint32_t terminal, uint8_t byte, cons
         return GM_OK;
     }
     GM_TRY(gm_core_deriv(&s->c->core, t->re, byte, &entry, err));
-    return gm_state_arrive(s, entry, t->lex & 1, 0, top->debt, out, err);
+    return gm_state_arrive(s, entry, t->lex, 0, top->debt, out, err);
 }
 
 GmStatus gm_pstate_start(GmState *s, uint8_t byte, GmError *err)
@@ -81,7 +81,7 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
     const GmView *v = gm_view_at(&core->views, view);
     for (uint32_t i = 0; i < v->n; i++) {
         const GmStep *step;
-        GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, t->exempt != 0), &step, err));
+        GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, (t->origin & 1) != 0), &step, err));
         gm_toks_or(&step->inside, words, core->trie->n_words);
         GM_TRY(read_view(s, step->after, t->set, words, err));
     }

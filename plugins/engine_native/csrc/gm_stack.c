@@ -15,11 +15,12 @@ static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uin
             return GM_OK;
         }
     }
-    GmStackSet made = {stack->members.len, n, 0, {0, 0}};
+    GmStackSet made = {stack->members.len, n, 0, {0, 0}, {0, 0}};
     GM_RESERVE(stack->mem, stack->members, (size_t)stack->members.len + n);
     for (uint32_t i = 0; i < n; i++) {
         stack->members.data[stack->members.len + i] = list[i];
         made.hash = gm_hash_sum(made.hash, stack->nodes.data[list[i]].hash);
+        made.exact = gm_hash_sum(made.exact, stack->nodes.data[list[i]].exact);
     }
     stack->members.len += n;
     *out = stack->sets.len;
@@ -33,7 +34,7 @@ GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *er
     stack->mem = mem;
     stack->net = net;
     stack->live = 1;
-    GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, {0x1234567, 0x89abcde}}));
+    GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, {0x1234567, 0x89abcde}, {0x7654321, 0xedcba98}}));
     uint32_t bottom = GM_STACK_BOTTOM, set;
     GM_TRY(set_intern(stack, &bottom, 1, &set, err));
     GM_CHECK(set == GM_SET_BOTTOM, err);
@@ -70,7 +71,8 @@ GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *nod
     Hash128 below = stack->sets.data[set].hash;
     /* Counts that no token can exhaust are one symbol to masks, so the hash is of the clamped state. */
     uint32_t place = stack->net != NULL ? gm_net_at(stack->net, sym)->clamp : sym;
-    GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), place)};
+    GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), place),
+                        gm_hash_join(gm_hash_join2((Hash128){3, 2}, stack->sets.data[set].exact), sym)};
     *node = stack->nodes.len;
     GM_PUSH(stack->mem, stack->nodes, made);
     return gm_index_add(&stack->node_index, stack->mem, hash, *node, err);

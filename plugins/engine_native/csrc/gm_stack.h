@@ -20,13 +20,14 @@ enum { GM_STACK_BOTTOM = 0, GM_SET_BOTTOM = 0, GM_SET_EMPTY = 1 };
 
 typedef struct GmStackNode {
     uint32_t sym, set;
-    Hash128 hash;
+    Hash128 hash;  /* with clamped counts: equal ones mean equal masks */
+    Hash128 exact; /* equal ones mean equal futures */
 } GmStackNode;
 
 typedef struct GmStackSet {
     uint32_t off, n; /* members, ascending */
     uint32_t pops;   /* record + 1, or 0 */
-    Hash128 hash;
+    Hash128 hash, exact;
 } GmStackSet;
 
 typedef struct GmPop {

@@ -248,7 +248,7 @@ static GmStatus add_thread(GmState *s, GmThread t, GmError *err)
 {
     for (uint32_t i = 0; i < s->next_threads.len; i++) {
         GmThread *u = &s->next_threads.data[i];
-        if (u->re == t.re && u->to == t.to && u->debt == t.debt && u->exempt == t.exempt) {
+        if (u->re == t.re && u->to == t.to && u->debt == t.debt && (u->origin & 1) == (t.origin & 1)) {
             return gm_stack_union(&s->stack, u->set, t.set, &u->set, err);
         }
     }
@@ -268,14 +268,14 @@ GmStatus gm_state_add_top(GmState *s, GmTop t, GmError *err)
     return GM_OK;
 }
 
-GmStatus gm_state_arrive(GmState *s, uint32_t entry, uint32_t exempt, uint32_t to, GmRe debt, uint32_t set, GmError *err)
+GmStatus gm_state_arrive(GmState *s, uint32_t entry, GmLex origin, uint32_t to, GmRe debt, uint32_t set, GmError *err)
 {
     GmRe re = GM_RE_ID(entry);
     if (re != GM_RE_EPS) {
-        GM_TRY(add_thread(s, (GmThread){re, debt, to, set, exempt}, err));
+        GM_TRY(add_thread(s, (GmThread){re, debt, to, set, origin}, err));
     }
     if ((entry & GM_RE_NULLABLE) != 0) {
-        GmRe owed = exempt || re == GM_RE_EPS ? GM_RE_EMPTY : re;
+        GmRe owed = (origin & 1) != 0 || re == GM_RE_EPS ? GM_RE_EMPTY : re;
         GM_TRY(gm_core_owe(&s->c->core, debt, owed, &owed, err));
         GM_TRY(gm_state_add_top(s, (GmTop){to, set, owed}, err));
     }
@@ -308,7 +308,7 @@ static GmStatus run_plan(GmState *s, const GmPlan *plan, uint32_t set, GmRe debt
         const GmPlanStep *step = &plan->step[i];
         uint32_t here = s->slots.data[step->slot];
         if (step->op == GM_PLAN_START) {
-            GM_TRY(gm_state_arrive(s, step->a, step->exempt, step->b, debt, here, err));
+            GM_TRY(gm_state_arrive(s, step->a, step->origin, step->b, debt, here, err));
         } else if (step->op == GM_PLAN_EXACT) {
             const GmIdSet *ids = &s->c->core.net.nfa.id_sets.data[step->a];
             for (uint32_t k = 0; k < ids->n; k++) {
@@ -341,7 +341,7 @@ static GmStatus drop_supersets(GmState *s, GmError *err)
         GmThread *t = &s->next_threads.data[i];
         for (uint32_t j = 0; t->debt != GM_RE_EMPTY && j < n; j++) {
             const GmThread *u = &s->next_threads.data[j];
-            if (i != j && t->re == u->re && t->to == u->to && t->exempt == u->exempt && t->debt != u->debt &&
+            if (i != j && t->re == u->re && t->to == u->to && (t->origin & 1) == (u->origin & 1) && t->debt != u->debt &&
                 gm_re_covers(&s->c->core.rx, t->debt, u->debt)) {
                 GM_TRY(gm_stack_minus(&s->stack, t->set, u->set, &t->set, err));
             }
@@ -408,7 +408,7 @@ static GmStatus read_byte(GmState *s, uint8_t byte, GmError *err)
         }
         GM_TRY(gm_state_owe(s, &t.debt, byte, &violated, err));
         if (!violated) {
-            GM_TRY(gm_state_arrive(s, entry, t.exempt, t.to, t.debt, t.set, err));
+            GM_TRY(gm_state_arrive(s, entry, t.origin, t.to, t.debt, t.set, err));
         }
     }
     if (s->c->foci != NULL) {

@@ -22,7 +22,7 @@
 typedef struct GmThread {
     GmRe re, debt;
     uint32_t to, set;
-    uint32_t exempt;
+    GmLex origin; /* where the terminal started; its low bit: exempt. The rest plays no part in what follows */
 } GmThread;
 
 typedef struct GmTop {
@@ -59,7 +59,7 @@ GmStatus gm_state_close(GmState *state, GmError *err);
 /* Add the reading; readings that agree in all but their stacks are one. */
 GmStatus gm_state_add_top(GmState *state, GmTop top, GmError *err);
 /* A terminal has read a byte and is in the state of `entry`; it goes on, and if it matches it may end. */
-GmStatus gm_state_arrive(GmState *state, uint32_t entry, uint32_t exempt, uint32_t to, GmRe debt, uint32_t set, GmError *err);
+GmStatus gm_state_arrive(GmState *state, uint32_t entry, GmLex origin, uint32_t to, GmRe debt, uint32_t set, GmError *err);
 /* The debt after one more byte; *violated when the owed terminal matches after all. */
 GmStatus gm_state_owe(GmState *state, GmRe *debt, uint8_t byte, bool *violated, GmError *err);
 /* Remember to read a view (of a parser program: a claim) over a set; GM_SET_BOTTOM is not read. */

@@ -15,6 +15,7 @@ from .status import new_error, raise_in_state
 _mask = lib.gm_state_mask
 _commit_token = lib.gm_state_commit_token
 _from_buffer = ffi.from_buffer
+MOST_EXPECTED = 1000  # nodes that an explanation may name
 _NEVER = object()  # no buffer was used yet; None could be passed as one
 
 
@@ -82,6 +83,19 @@ class NativeState(ConstraintState):
         if flags < 0:
             raise_in_state(self._err)
         return flags
+
+    def _key(self) -> tuple[int, int]:
+        out = ffi.new("uint64_t[2]")
+        if lib.gm_state_key(self._handle, out, self._err):
+            raise_in_state(self._err)
+        return int(out[0]), int(out[1])
+
+    def _expected(self) -> list[int]:
+        nodes = ffi.new("uint32_t[]", MOST_EXPECTED)
+        count = int(lib.gm_state_expected(self._handle, nodes, MOST_EXPECTED, self._err))
+        if count < 0:
+            raise_in_state(self._err)
+        return list(ffi.unpack(nodes, count)) if count else []
 
     def _clone(self) -> NativeState:
         err = new_error()

@@ -1,0 +1,124 @@
+/* gm_explain: questions about a state that no decoding loop asks: which terminals are possible, and whether
+ * two states have the same future. Part of gm_state (declared in gm.h).
+ *
+ * Cost     gm_state_expected: all rules that the boundary may start, and one pass over the grammar's nodes. */
+#include "gm_lower_lex.h"
+#include "gm_state.h"
+
+typedef struct Expected {
+    GM_VEC(uint32_t) lexes, sets, states; /* terminals, exact id sets, network states looked at */
+} Expected;
+
+static GmStatus add_once(GmMem *mem, void *vec, uint32_t value, GmError *err)
+{
+    GM_VEC(uint32_t) *list = vec;
+    for (uint32_t i = 0; i < list->len; i++) {
+        if (list->data[i] == value) {
+            return GM_OK;
+        }
+    }
+    GM_PUSH(mem, *list, value);
+    return GM_OK;
+}
+
+/* What may start in the states of the boundary and in the rules they call. Locked. */
+static GmStatus starts_of(GmState *s, Expected *x, GmError *err)
+{
+    GmNet *net = &s->c->core.net;
+    for (uint32_t i = 0; i < x->states.len; i++) {
+        const GmNetEdges *edges;
+        GM_TRY(gm_net_edges(net, x->states.data[i], &edges, err));
+        for (uint32_t e = 0; e < edges->n; e++) {
+            void *list = edges->e[e].kind == GM_EDGE_TERM ? (void *)&x->lexes
+                       : edges->e[e].kind == GM_EDGE_EXACT ? (void *)&x->sets : (void *)&x->states;
+            GM_TRY(add_once(&s->mem, list, edges->e[e].sym, err));
+        }
+    }
+    return GM_OK;
+}
+
+static GmStatus gather(GmState *s, Expected *x, GmError *err)
+{
+    for (uint32_t i = 0; i < s->now.threads.len; i++) {
+        GM_TRY(add_once(&s->mem, &x->lexes, s->now.threads.data[i].origin, err));
+    }
+    if (s->c->foci != NULL) { /* a parser program: what starts depends on whole stacks */
+        return GM_OK;
+    }
+    GM_TRY(gm_state_close(s, err));
+    for (uint32_t i = 0; i < s->closed.len; i++) {
+        GM_TRY(add_once(&s->mem, &x->states, s->closed.data[i].state, err));
+    }
+    gm_core_lock(&s->c->core);
+    GmStatus status = starts_of(s, x, err);
+    gm_core_unlock(&s->c->core);
+    return status;
+}
+
+static bool has(const uint32_t *list, uint32_t n, uint32_t value)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t nodes_of(GmState *s, const Expected *x, uint32_t *nodes, uint32_t cap)
+{
+    GmNfa *nfa = &s->c->core.net.nfa;
+    int64_t n = 0;
+    for (uint32_t node = 0; node < nfa->module.n_nodes && n < cap; node++) {
+        const int32_t *row = nfa->module.rows + 4 * (size_t)node;
+        bool here = false;
+        if (row[0] == IR_TERMINAL) {
+            here = has(x->lexes.data, x->lexes.len, gm_lex(nfa->re[row[1]], (row[2] & 1) != 0));
+        } else if (row[0] == IR_TOKEN_IDS) {
+            here = has(x->sets.data, x->sets.len, gm_map_get(&nfa->set_of, node));
+        }
+        if (here) {
+            nodes[n++] = node;
+        }
+    }
+    return n;
+}
+
+int64_t gm_state_expected(GmState *s, uint32_t *nodes, uint32_t cap, GmError *err)
+{
+    if (atomic_flag_test_and_set_explicit(&s->busy, memory_order_acquire)) {
+        (void)gm_fail(err, GM_ARG, "another thread is using this state");
+        return -1;
+    }
+    Expected x = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
+    int64_t n = gather(s, &x, err) == GM_OK ? nodes_of(s, &x, nodes, cap) : -1;
+    GM_VEC_FREE(&s->mem, x.lexes);
+    GM_VEC_FREE(&s->mem, x.sets);
+    GM_VEC_FREE(&s->mem, x.states);
+    atomic_flag_clear_explicit(&s->busy, memory_order_release);
+    return n;
+}
+
+int gm_state_key(GmState *s, uint64_t out[2], GmError *err)
+{
+    if (atomic_flag_test_and_set_explicit(&s->busy, memory_order_acquire)) {
+        (void)gm_fail(err, GM_ARG, "another thread is using this state");
+        return -1;
+    }
+    Hash128 sum = {0, 0};
+    for (uint32_t i = 0; i < s->now.threads.len; i++) {
+        const GmThread *t = &s->now.threads.data[i];
+        Hash128 h = gm_hash_join((Hash128){1, t->origin & 1}, gm_pair(t->re, t->debt));
+        sum = gm_hash_sum(sum, gm_hash_join2(gm_hash_join(h, t->to), s->stack.sets.data[t->set].exact));
+    }
+    for (uint32_t i = 0; i < s->now.tops.len; i++) {
+        const GmTop *t = &s->now.tops.data[i];
+        Hash128 h = gm_hash_join((Hash128){2, 0}, gm_pair(t->state, t->debt));
+        sum = gm_hash_sum(sum, gm_hash_join2(h, s->stack.sets.data[t->set].exact));
+    }
+    Hash128 key = gm_hash_join(sum, (uint64_t)s->now.empty | (uint64_t)s->now.rejected << 8 | (uint64_t)s->now.terminated << 16);
+    out[0] = key.a;
+    out[1] = key.b;
+    atomic_flag_clear_explicit(&s->busy, memory_order_release);
+    return 0;
+}
