@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 from .reading import integer_text
@@ -112,7 +113,12 @@ class Comparison:
 
 
 class Remainder:
-    """Accepts multiples of ``divisor`` (positive), or everything else."""
+    """Accepts multiples of ``divisor`` (positive), or everything else.
+
+    With an integer divisor that shares factors with 10, many remainders have the same future and are merged: k
+    more digits s make a multiple of M out of r when 10^k r + s = 0 (mod M) with s < 10^k, so for each k only
+    r mod M / gcd(M, 10^k) matters, and only if such an s exists. From 10^k >= M on one always does.
+    """
 
     def __init__(self, divisor: Fraction, wanted: bool) -> None:
         self.places = decimal_places(divisor)
@@ -120,9 +126,40 @@ class Remainder:
         self.modulus = int(divisor * self.unit)
         self.wanted = wanted
         self.start: Any = 0
+        self._futures: list[tuple[int, int]] = []
+        self._merged: dict[tuple[int, ...], int] = {}
+        if not self.places and gcd(self.modulus, 10) > 1:
+            power = 1
+            while not self._futures or self._futures[-1][0] < self.modulus:
+                self._futures.append((power, self.modulus // gcd(self.modulus, power)))
+                power *= 10
+
+    def merged(self, left: int) -> int:
+        """The remainder that stands for all with the same future."""
+        if not self._futures:
+            return left
+        modulus = self.modulus
+        future = tuple([left % kept if -left * power % modulus < power else -1 for power, kept in self._futures])
+        return self._merged.setdefault(future, left)
+
+    def states(self, most: int) -> int:
+        """About how many states it takes, counted up to ``most``."""
+        if self.places or not self._futures:
+            return self.modulus * (self.places + 1)
+        order = [0]
+        seen = {0}
+        for left in order:
+            for digit in range(10):
+                target = self.merged((10 * left + digit) % self.modulus)
+                if target not in seen:
+                    seen.add(target)
+                    order.append(target)
+            if len(order) > most:
+                break
+        return len(order)
 
     def digit(self, state: Any, digit: int) -> Any:
-        return (10 * state + digit * self.unit) % self.modulus
+        return self.merged((10 * state + digit * self.unit) % self.modulus)
 
     def point(self, state: Any) -> Any:
         return (state, 0)
@@ -187,25 +224,31 @@ def remainder_machine(test: Remainder, fraction: bool, most_states: int) -> Mach
     """The same for one remainder: quicker where the divisor is an integer."""
     if test.places:
         return build_machine([test], fraction, most_states)
-    modulus = test.modulus
-    # 0: start, 1: "0", 2 + r: digits with remainder r; then (with fractions) point and digits after it
-    edges: list[dict[int, list[int]]] = [{} for _ in range(2 + modulus)]
-    edges[0] = {1: [48]}
-    for digit in range(1, 10):
-        edges[0].setdefault(2 + digit % modulus, []).append(48 + digit)
-    for left in range(modulus):
-        out = edges[2 + left]
-        at = 10 * left
+    # 0: start, 1: "0", 2: digits of a multiple, from 3 on: other digits; then (with fractions) point and digits
+    modulus, merged = test.modulus, test.merged
+    order, state_of = [0], {0: 2}
+    edges: list[dict[int, list[int]]] = [{1: [48]}, {}]
+    for left in order:
+        out: dict[int, list[int]] = {}
         for digit in range(10):
-            out.setdefault(2 + (at + digit) % modulus, []).append(48 + digit)
-    accepting = {1, 2} if test.wanted else set(range(3, 2 + modulus))
+            target = merged((10 * left + digit) % modulus)
+            state = state_of.get(target)
+            if state is None:
+                state = state_of[target] = 2 + len(order)
+                order.append(target)
+            out.setdefault(state, []).append(48 + digit)
+        edges.append(out)
+        if left == 0:
+            edges[0].update({state: [d for d in taken if d > 48] for state, taken in out.items() if taken != [48]})
+    size = len(edges)
+    accepting = {1, 2} if test.wanted else set(range(3, size))
     if fraction:
-        zero, rest, zeros, digits = range(2 + modulus, 6 + modulus)
+        zero, rest, zeros, digits = range(size, size + 4)
         # zero: point after a multiple; rest: point after another number; zeros, digits: after these
         edges += [{zeros: [48]}, {digits: list(range(48, 58))}, {zeros: [48]}, {digits: list(range(48, 58))}]
         if not test.wanted:
             edges[zero][digits] = edges[zeros][digits] = list(range(49, 58))
-        for state in range(1, 2 + modulus):
+        for state in range(1, size):
             edges[state][zero if state < 3 else rest] = [46]
         accepting |= {zeros} if test.wanted else {digits}
         if test.wanted:

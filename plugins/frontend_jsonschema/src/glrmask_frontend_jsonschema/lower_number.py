@@ -159,7 +159,7 @@ def _magnitudes(builder: FragmentMaker, record: Num, comparisons: list[Compariso
     fraction = not record.integer
     size = sum(len(c.whole) + len(c.part) + 3 for c in comparisons) or 1
     for r in remainders:
-        size *= r.modulus * (r.places + 1)
+        size *= r.states(MOST_PRODUCT)
     if not remainders or (size <= MOST_PRODUCT and (comparisons or len(remainders) > 1)):
         return _emit(builder, build_machine([*comparisons, *remainders], fraction, MOST_STATES))
     try:
