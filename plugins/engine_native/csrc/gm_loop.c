@@ -232,8 +232,7 @@ static GmStatus loop_region(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
     return GM_OK;
 }
 
-/* The state that most ASCII bytes lead to; 0 when all are dead. */
-static GmStatus main_target(GmRegex *rx, GmRe r, uint32_t *out, GmError *err)
+GmStatus gm_re_main_target(GmRegex *rx, GmRe r, uint32_t *out, GmError *err)
 {
     const uint32_t *row;
     GM_TRY(gm_re_row(rx, r, &row, err));
@@ -268,7 +267,7 @@ static GmStatus loop_chain(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
                 return GM_OK;
             }
         }
-        GM_TRY(main_target(rx, at, &target, err));
+        GM_TRY(gm_re_main_target(rx, at, &target, err));
         if (target == 0 || (target & GM_RE_NULLABLE) != 0 || GM_RE_ID(target) == at) {
             break;
         }
@@ -318,6 +317,9 @@ GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
         GmLoop region = {0, GM_INF};
         if (!node->bounded) {
             GM_TRY(loop_region(rx, r, &region, err));
+        }
+        if (region.groups == 0) { /* at least the bytes that change nothing */
+            GM_TRY(loop_groups(rx, r, r, &region.groups, err));
         }
         if (loop.cap != GM_INF || count_groups(region.groups) >= count_groups(loop.groups)) {
             loop = region;

@@ -165,6 +165,8 @@ GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **row, GmError *err);
 GmStatus gm_re_branches(GmRegex *rx, GmRe r, uint8_t bytes[256], uint32_t entries[256], uint32_t *n, GmError *err);
 /* Locked. A language that no text of at most `horizon` bytes can tell apart from r. */
 GmStatus gm_re_clamp(GmRegex *rx, GmRe r, GmRe *out, GmError *err);
+/* Locked. The entry that most printable ASCII bytes lead to (some frequent one without a majority). */
+GmStatus gm_re_main_target(GmRegex *rx, GmRe r, uint32_t *entry, GmError *err);
 /* Locked. See GmLoop. */
 GmStatus gm_re_loop(GmRegex *rx, GmRe r, GmLoop *out, GmError *err);
 

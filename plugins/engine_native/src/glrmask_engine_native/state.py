@@ -22,11 +22,12 @@ _NEVER = object()  # no buffer was used yet; None could be passed as one
 class NativeState(ConstraintState):
     """One sequence. Made by ``NativeGrammar.start``."""
 
-    __slots__ = ("_buffer", "_err", "_handle", "_last", "_n_words")
+    __slots__ = ("_buffer", "_err", "_handle", "_last", "_n_buffer", "_n_words")
 
     _handle: Any
     _err: Any
     _n_words: int
+    _n_buffer: int
     _last: Any
     _buffer: Any
 
@@ -47,8 +48,9 @@ class NativeState(ConstraintState):
         if words is not self._last or not words.flags.writeable:
             view = check_words(words, self._n_words)
             self._buffer = _from_buffer("uint32_t[]", view, True) if len(view) else ffi.new("uint32_t[1]")
+            self._n_buffer = len(view)
             self._last = words
-        if _mask(self._handle, self._buffer, len(words), self._err):
+        if _mask(self._handle, self._buffer, self._n_buffer, self._err):
             raise_in_state(self._err)
 
     def commit_token(self, token_id: int) -> None:
