@@ -75,7 +75,8 @@ class Expressions:
             return " ".join(written), SEQUENCE
         if op in (ir.LEX_CHOICE, ir.CHOICE):
             written = yield from self._all(args[a : a + b], DIFFERENCE)
-            return " | ".join(written), ALTERNATIVES
+            written = list(dict.fromkeys(written))  # a scope and a rule that is that scope have one name
+            return " | ".join(written), ALTERNATIVES if len(written) > 1 else ATOM
         if op in (ir.LEX_REPEAT, ir.REPEAT):
             return (yield from self._inside(a, ATOM)) + quantifier(b, c), POSTFIX
         if op == ir.BOTH:
