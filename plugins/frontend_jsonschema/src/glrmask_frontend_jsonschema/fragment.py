@@ -119,7 +119,10 @@ class Fragment:
                 out |= ends
             if count > low + len(text):
                 break
-            ends = {end for begin in ends for end in self._ends(part, begin, text, memo)}
+            after = {end for begin in ends for end in self._ends(part, begin, text, memo)}
+            if after == ends and (high is None or high >= low):  # no count changes it any more
+                return out | ends
+            ends = after
             count += 1
         return out
 
