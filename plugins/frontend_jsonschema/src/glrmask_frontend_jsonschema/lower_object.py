@@ -79,7 +79,9 @@ class ObjectLowering:
                             more.append((case._replace(props=props, required=case.required | {name}), witnesses))
             cases = more
             if len(cases) > MOST_COUNTING:
-                meaning.refuse(origin, "not", f"it needs {len(cases)} cases of keys", "Simplify the negated schema.")
+                meaning.refuse(
+                    origin, _combinator(origin), f"it needs {len(cases)} cases of keys", "Simplify the negated schema."
+                )
         return iter(cases)
 
     # -- one record ---------------------------------------------------------------------------
@@ -112,7 +114,9 @@ class ObjectLowering:
             members.append((key, node, name in required))
         free = self._free(record, None, origin)
         if len(witnesses) > MOST_WITNESSES:
-            self.meaning.refuse(origin, "not", "it asks for more than four different keys", "Simplify it.")
+            self.meaning.refuse(
+                origin, _combinator(origin), "it asks for more than four different keys", "Simplify it."
+            )
         if self.any_order:
             return self._unordered(record, members, free, witnesses, origin)
         inner, may_be_empty = self._ordered(record, members, free, witnesses, origin)
