@@ -91,7 +91,7 @@ class Op(enum.IntEnum):
 )
 FIRST_SYNTACTIC = 16
 # Longer sequences inside a sequence stay nodes: flattening shared ones would double at every level.
-FLATTEN = 16
+FLATTEN = 2048
 
 
 @dataclass(frozen=True, eq=False)
