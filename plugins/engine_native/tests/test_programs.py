@@ -11,7 +11,7 @@ import pytest
 
 import glrmask
 from glrmask import Constraint, ConstraintState, ParserProgram, Vocab
-from glrmask_core import derivatives as d
+from glrmask_core.automata import DEAD, Automata
 from glrmask_core.options import Limits, Optimization
 
 # -- writing definitions --------------------------------------------------------------------------------------
@@ -130,8 +130,10 @@ class Oracle:
     def __init__(self, constraint: Constraint, ignore: int | None) -> None:
         assert constraint.program is not None
         self.definition = constraint.program.definition
-        module, reader = constraint.module, d.Reader(constraint.module)
-        self.languages = [reader.read(module.row(module.rules[2 * t + 1])[1]) for t in range(len(module.rules) // 2)]
+        module = constraint.module
+        self.automata = Automata(module)
+        terminals = [module.row(body)[1] for body in module.rules[1::2]]
+        self.languages = [self.automata.start(lexical) for lexical in terminals]
         self.ignore = ignore
 
     def __call__(self, text: bytes) -> tuple[bool, bool]:
@@ -156,15 +158,14 @@ class Oracle:
                     todo += fresh
         return accepting, live
 
-    @staticmethod
-    def match(language: Any, text: bytes, at: int) -> tuple[list[int], bool]:
+    def match(self, language: int, text: bytes, at: int) -> tuple[list[int], bool]:
         """Where it may end, and whether the text ends inside it."""
         ends: list[int] = []
         for i in range(at, len(text)):
-            language = d.derive(language, text[i])
-            if language == d.NONE:
+            language = self.automata.step(language, text[i])
+            if language == DEAD:
                 return ends, False
-            if d.nullable(language):
+            if self.automata.accepts(language):
                 ends.append(i + 1)
         return ends, True
 
