@@ -75,7 +75,7 @@ class Readers(Texts):
         if self._here is None:
             raise GrammarError(f"cannot enforce this schema: {reason}. Simplify it.")
         expr, keyword = self._here
-        self.refuse(expr, keyword, reason, "Split the schema into fewer or more clearly different cases.")
+        self.refuse(expr, keyword or "not", reason, "Split the schema into fewer or more clearly different cases.")
 
     def _fault(self, expr: Expr, keyword: str, expected: str, found: object) -> GrammarError:
         return fault(pointer(expr.where, keyword), expected, found)

@@ -58,7 +58,7 @@ class Meaning(Combinators):
         if kind == FALSE_KIND:
             return sh.EMPTY_SHAPE
         if kind == NOT:
-            self._here = None
+            self._here = expr, ""  # wherever it is negated
             return self.complement(self.shape(expr.parts[0]))
         self._here = expr, "allOf"
         if kind == OR:
@@ -238,7 +238,7 @@ class Meaning(Combinators):
         if isinstance(record, Obj):
             return sh.not_object(record, self.exprs)
         if record.unique is not None:
-            if self._here is not None:
+            if self._here is not None and self._here[1]:
                 self.refuse_here('it needs the complement of "uniqueItems", which is not available')
             self.refuse(record.unique, "uniqueItems", "its complement is not available", "Drop it.")
         return sh.not_array(record, self.exprs)
