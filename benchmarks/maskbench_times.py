@@ -1,6 +1,6 @@
 """Time to first mask and time per token over real schemas, at each optimisation level.
 
-    python benchmarks/maskbench_times.py [--levels AUTO FAST_BUILD ...] [--no-background] [--schemas 600] [--vocab llama3]
+    python benchmarks/maskbench_times.py [--levels AUTO FAST_BUILD] [--no-background] [--schemas 600] [--vocab llama3]
 
 TTFM: schema text to first mask (front-end, compile, start, fill). TBM: fill_mask + commit_token of one token, whole
 calls from Python, over the instances of each schema as far as they are allowed; one pass, so most positions are

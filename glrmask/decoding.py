@@ -201,7 +201,7 @@ class Decoder:
             if not len(allowed):
                 return None
             done = self._words[self._end >> 5] >> (self._end & 31) & 1
-            ids.append(self._end if done else int(allowed[self._order[allowed].argmin()]))
+            ids.append(self._end if done else int(allowed[np.argmin(self._order[allowed])]))
             if done:
                 return ids
             state.commit_token(ids[-1])

@@ -319,7 +319,7 @@ class Builder:
                 return part
             if part == self._empty:
                 continue
-            if op == LEX_SEQ or op == SEQ:
+            if op in (LEX_SEQ, SEQ):
                 _, offset, count, _ = rows[part]
                 if count > FLATTEN:
                     out.append(part)
@@ -385,7 +385,7 @@ class Builder:
             raise GrammarError(f"repeat: bad bounds {{{low},{'' if high is None else high}}}")
         if high == 1:
             separator = None  # never needed
-        if high == 0 or part == self._empty and separator in (None, self._empty):
+        if high == 0 or (part == self._empty and separator in (None, self._empty)):
             return self._empty
         if part == self._nothing:
             return self._empty if low == 0 else part
@@ -457,7 +457,8 @@ class Builder:
             return self._nothing
         if not 0 <= distinct[0] <= distinct[-1] < 2**32:
             raise GrammarError(f"token_ids: {distinct[0] if distinct[0] < 0 else distinct[-1]} is not an id below 2^32")
-        return self._pooled(TOKEN_IDS, tuple(i - 2**32 if i > MAX_COUNT else i for i in distinct), len(distinct), 0, False)
+        signed = tuple(i - 2**32 if i > MAX_COUNT else i for i in distinct)
+        return self._pooled(TOKEN_IDS, signed, len(distinct), 0, False)
 
     def extern_grammar(self, slot: str) -> int:
         """A grammar filled in later; declares the slot."""

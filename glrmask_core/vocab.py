@@ -446,9 +446,10 @@ def _check_ids(ids: list[Any]) -> npt.NDArray[np.int64]:
     except OverflowError:
         worst = next(i for i in ids if not 0 <= i <= MAX_ID)
         raise IdRangeError(f"token id {worst} is outside 0..{MAX_ID}") from None
-    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) <= MAX_ID:
-        worst = int(numbers.min()) if numbers.min() < 0 else int(numbers.max())
-        raise IdRangeError(f"token id {worst} is outside 0..{MAX_ID}")
+    if len(numbers):
+        lowest, highest = int(np.min(numbers)), int(np.max(numbers))
+        if lowest < 0 or highest > MAX_ID:
+            raise IdRangeError(f"token id {lowest if lowest < 0 else highest} is outside 0..{MAX_ID}")
     return numbers
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from glrmask_core.options import Limits
 from glrmask_core.vocab import Vocab
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from glrmask_core.checks import check_words
 from glrmask_core.state import ConstraintState, raise_commit
 
