@@ -15,11 +15,12 @@ int gm_worker_idle(GmWorker *worker) { (void)worker; return 1; }
 #else
 
 #include <pthread.h>
-#include <sched.h>
+#include <sched.h> /* sched_yield */
 #include <time.h>
 
 static const double WARM_SECONDS = 0.25; /* the C grammar closes in a third of it */
 static const uint64_t WARM_BYTES = 32u << 20;
+static const double GRACE_SECONDS = 500e-6; /* the first mask comes first */
 static const double BATCH_SECONDS = 50e-6; /* a foreground call that meets a batch waits at most this long */
 enum { WARM_LEXERS = 600, WARM_PAIRS = 1 << 18 };
 
@@ -27,7 +28,7 @@ typedef struct Job {
     struct Job *next;
     GmConstraint *constraint;
     GmFill fill;
-    double spent;
+    double spent, ready; /* seconds; ready: not before */
 } Job;
 
 struct GmWorker {
@@ -75,11 +76,6 @@ static bool job_run(Job *job)
 static void *worker_main(void *argument)
 {
     GmWorker *w = argument;
-#if defined(SCHED_IDLE)
-    struct sched_param param;
-    memset(&param, 0, sizeof param);
-    (void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &param);
-#endif
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
         if (w->jobs == NULL || w->paused > 0) {
@@ -87,6 +83,14 @@ static void *worker_main(void *argument)
             continue;
         }
         Job *job = w->jobs;
+        double early = job->ready - now();
+        if (early > 0) {
+            struct timespec pause = {0, (long)(1e9 * early) + 1000};
+            (void)pthread_mutex_unlock(&w->lock);
+            (void)nanosleep(&pause, NULL);
+            (void)pthread_mutex_lock(&w->lock);
+            continue; /* the job may be gone, or a newer one be there */
+        }
         w->busy = true;
         (void)pthread_mutex_unlock(&w->lock);
         bool finished = job_run(job);
@@ -155,6 +159,7 @@ void gm_worker_add(GmWorker *w, GmConstraint *constraint)
     }
     memset(job, 0, sizeof *job);
     job->constraint = constraint;
+    job->ready = now() + GRACE_SECONDS;
     gm_constraint_retain(constraint);
     GmFillLimits limits = {UINT64_MAX, WARM_BYTES, WARM_PAIRS, WARM_LEXERS};
     gm_core_lock(&constraint->core);
