@@ -559,6 +559,21 @@ static GmStatus step_add(GmViews *vs, uint32_t base, GmLex lex, const GmStep *ma
     return gm_map_put(&vs->step_map, vs->mem, gm_pair(base, lex), *step, err);
 }
 
+/* The first bucket whose byte is at least `byte`. */
+static uint32_t find_bucket(const GmBase *base, uint8_t byte)
+{
+    uint32_t from = 0, to = base->n_buckets;
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (base->buckets[mid].byte < byte) {
+            from = mid + 1;
+        } else {
+            to = mid;
+        }
+    }
+    return from;
+}
+
 /* Read the entries of some bytes of a base; tokens into vs->ranges, remainders onto vs->after. */
 static GmStatus walk_bytes(GmViews *vs, uint32_t base, GmLex lex, const bool *only, GmError *err)
 {
@@ -566,7 +581,13 @@ static GmStatus walk_bytes(GmViews *vs, uint32_t base, GmLex lex, const bool *on
     walk_init(&w, vs, (lex & 1) != 0);
     const GmBase *b = gm_pool_at(&vs->bases, base);
     vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
-    for (uint32_t i = 0; i < b->n_buckets; i++) {
+    uint32_t first = 0, end = b->n_buckets;
+    const GmReNode *language = gm_re_node(vs->rx, lex >> 1);
+    if (language->is_single) { /* one bucket at most: 5,000 keywords must not look at 256 each */
+        first = find_bucket(b, language->first);
+        end = first < end && b->buckets[first].byte == language->first ? first + 1 : first;
+    }
+    for (uint32_t i = first; i < end; i++) {
         uint32_t entry;
         if (only != NULL && !only[b->buckets[i].byte]) {
             continue;
@@ -576,7 +597,7 @@ static GmStatus walk_bytes(GmViews *vs, uint32_t base, GmLex lex, const bool *on
             GM_TRY(walk_entry(&w, b->entries[j].node, entry, b->entries[j].debt, err));
         }
     }
-    vs->walked += b->n_buckets;
+    vs->walked += end - first;
     return GM_OK;
 }
 
