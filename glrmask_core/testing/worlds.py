@@ -21,6 +21,7 @@ ALPHABET = b"ab ()"
 ACCENT = "é".encode()
 EXACT = {"X": (0, 900), "Y": (901, 20)}  # two ids that are also spelled, two without bytes
 END = 902
+LONG_TOKENS = b"bb bba abb abb( bbb) abbb) bbbb( abbbbb( abbbbba (bb) bb)( a)((".split()
 END_WITH_BYTES = 7
 
 
@@ -226,21 +227,55 @@ def roll_world(dice: Dice) -> World:
     module = maker.module()
     letters = ALPHABET + ACCENT if "U" in maker.terms else ALPHABET
     ends = dice.choice(((), (END,), (END_WITH_BYTES, END)))
-    return World(module, roll_vocab(dice, letters), ends, letters, (0, 20, 900), "random")
+    return World(module, roll_vocab(dice, letters, dice.choice((3, 3, 5, 7))), ends, letters, (0, 20, 900), "random")
 
 
 def fixed_worlds() -> Iterator[World]:
     """What random modules hit too rarely."""
     vocab = roll_vocab(RandomDice(0))
+    wide = Vocab.from_id_to_bytes(dict(enumerate([bytes((b,)) for b in ALPHABET] + LONG_TOKENS)))
 
-    def world(note: str, texts: Sequence[bytes], build: Callable[[Builder, Callable[[str], int]], int]) -> World:
+    def world(
+        note: str,
+        texts: Sequence[bytes],
+        build: Callable[[Builder, Callable[[str], int]], int],
+        tokens: Vocab = vocab,
+    ) -> World:
         b = Builder()
         root = build(b, lambda name: b.terminal(LEXICALS[name](b), name))
-        return World(b.build(root), vocab, (END,), ALPHABET, (), note, tuple(texts))
+        return World(b.build(root), tokens, (END,), ALPHABET, (), note, tuple(texts))
 
     def stacks(b: Builder, t: Callable[[str], int]) -> int:
         y = b.rule("Y", t("B"))
         return b.choice([b.seq([t("K"), y, t("L")]), b.seq([t("A"), y, t("R")])])
+
+    def threads(b: Builder, t: Callable[[str], int]) -> int:
+        y = b.rule("Y", t("N"))
+        return b.choice([b.seq([t("K"), y, t("L")]), b.seq([t("A"), y, t("R")])])
+
+    def ring(b: Builder, t: Callable[[str], int]) -> int:
+        x, y = b.rule("X"), b.rule("Y")
+        b.define(x, b.choice([b.seq([y, t("A")]), t("L")]))
+        b.define(y, b.choice([b.seq([x, t("B")]), t("R")]))
+        return b.choice([b.seq([t("S"), y]), x])
+
+    def either(b: Builder, t: Callable[[str], int]) -> int:
+        head = b.rule("Head", b.choice([t("C"), t("A")]))
+        return b.seq([head, b.choice([b.seq([t("B"), t("B"), t("L")]), b.seq([t("N"), t("R")])])])
+
+    def owed(b: Builder, t: Callable[[str], int]) -> int:
+        head = b.terminal(b.seq([b.bytes_class(b"a("), b.literal(b"bb")]), "H")
+        short = b.terminal(b.choice([b.literal(b"a"), b.seq([b.literal(b"a"), b.literal(b"bb")])]), "T")
+        first = b.choice([b.seq([short, t("N")]), b.seq([t("L"), t("N")]), b.seq([head, t("R")])])
+        return b.seq([b.repeat(b.terminal(b.literal(b" "))), first])
+
+    def empty_items(b: Builder, t: Callable[[str], int]) -> int:
+        item = b.optional(b.choice([b.literal(b"a"), b.literal(b"bb")]))
+        return b.terminal(b.seq([b.literal(b"("), b.repeat(item, 2, 3), b.literal(b")")]))
+
+    def free_keys(b: Builder, t: Callable[[str], int]) -> int:
+        free = b.without(b.repeat(_any(b), 1, None), b.literals([b"(ab(", b"(b", b"aa"]))
+        return b.seq([b.terminal(free), t("R"), b.repeat(t("L"))])
 
     def leaving(b: Builder, t: Callable[[str], int]) -> int:
         return b.seq([b.rule("Y", t("N")), t("B")])
@@ -260,6 +295,13 @@ def fixed_worlds() -> Iterator[World]:
         return b.scope(b.any_order(many, t("L"), t("B"), 1, 4), LEXICALS["S"](b))
 
     yield world("one reading owes, one does not, on different stacks", [b"ab(", b"abbbbb(", b"ab)"], stacks)
+    yield world("the same, in terminals that go on", [b"abb(", b"abb)", b"abbbbb("], threads)
+    yield world("rules that are each other's left corner", [b"(ba", b")", b" )ab"], ring)
+    yield world("a head that owes or does not", [b"abb(", b"abbb)"], either, wide)
+    yield world("tokens that go on under a debt", [b"abbb", b"abbbbb"], leaving, wide)
+    yield world("what is owed tells states apart", [b" abb", b" (bb", b"(bb)"], owed, wide)
+    yield world("a minimum of what may be empty", [b"()", b"(abb)", b"(aaa)"], empty_items)
+    yield world("all but a few", [b"(ab()", b"aa)", b"aaa)("], free_keys, wide)
     yield world("the debt leaves its rule", [b"ab", b"aab"], leaving)
     yield world("a left-recursive rule that never ends", [b"a", b" a", b"b"], left)
     yield world("hidden left recursion, a rule that is itself", [b"", b"a", b"b(a", b"bb(aa"], hidden)
