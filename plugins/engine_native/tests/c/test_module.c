@@ -305,6 +305,7 @@ static void test_changed_modules(void)
         GmOptions options = world_options();
         options.states = options.lexer_states = 2000;
         options.memory_bytes = 8 << 20;
+        options.mode = i / GRAMMARS % 4;
         clock_t from = clock();
         GmConstraint *c = world_compile(w, vocab, root, &options, &err);
         if (c == NULL) {

@@ -15,7 +15,7 @@ typedef struct Trace { /* what an undisturbed run saw */
 } Trace;
 
 static Counting counting;
-static uint32_t refusals, absorbed;
+static uint32_t refusals, absorbed, mode;
 
 static bool refused(const GmError *err)
 {
@@ -68,6 +68,7 @@ static void scenario(const World *w, int32_t root, Trace *trace, bool record)
     GmState *s = NULL, *copy = NULL;
     GmOptions options = world_options();
     uint32_t end = 99;
+    options.mode = mode;
     options.n_end_tokens = 1;
     options.end_tokens = &end;
     Rand r = {trace->n + 5};
@@ -146,6 +147,7 @@ static void sweep(uint32_t grammar, bool stuck)
 static void test_one_refusal(void)
 {
     for (uint32_t g = 0; g < GRAMMARS; g++) {
+        mode = g % 2 == 0 ? 1 : 2;
         sweep(g, false);
     }
 }
@@ -157,10 +159,20 @@ static void test_memory_gone(void)
     }
 }
 
+/* Tables made at compile time: what cannot be made then is left out or refuses the compile, no more. */
+static void test_one_refusal_of_static_tables(void)
+{
+    mode = 3;
+    sweep(1, false);
+    sweep(5, false);
+    mode = 0;
+}
+
 int main(void)
 {
     RUN(test_one_refusal);
     RUN(test_memory_gone);
+    RUN(test_one_refusal_of_static_tables);
     printf("%u refusals, %u absorbed\n", refusals, absorbed);
     CHECK(refusals > 1000);
     return check_result();

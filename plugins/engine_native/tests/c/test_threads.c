@@ -81,7 +81,7 @@ static void run_threads(void *(*body)(void *))
     }
 }
 
-static void test_shared_constraints(void)
+static void shared_constraints(GmWorker *tables)
 {
     vocab = world_vocab(WORLD_TEXTS, N_OF(WORLD_TEXTS));
     for (uint32_t g = 0; g < GRAMMARS; g++) {
@@ -91,12 +91,24 @@ static void test_shared_constraints(void)
         }
         gm_constraint_free(alone);
         shared[g] = compile(g); /* cold */
+        gm_worker_add(tables, shared[g]); /* nothing without one */
     }
     run_threads(worker);
     for (uint32_t g = 0; g < GRAMMARS; g++) {
         gm_constraint_free(shared[g]);
     }
     gm_vocab_free(vocab);
+}
+
+static void test_shared_constraints(void) { shared_constraints(NULL); }
+
+static void test_with_the_worker(void)
+{
+    GmWorker *tables = gm_worker_new();
+    shared_constraints(tables);
+    gm_worker_pause(tables);
+    gm_worker_resume(tables);
+    gm_worker_free(tables); /* with jobs in its queue, perhaps */
 }
 
 /* -- one state, many threads ---------------------------------------------------------------------------- */
@@ -143,6 +155,7 @@ static void test_one_state(void)
 int main(void)
 {
     RUN(test_shared_constraints);
+    RUN(test_with_the_worker);
     RUN(test_one_state);
     return check_result();
 }
