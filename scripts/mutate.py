@@ -79,15 +79,31 @@ class Workshop:
         target.unlink(missing_ok=True)
         subprocess.run([*self.compiler, "-shared", *objects, "-o", str(target)], check=True)
 
-    def apply(self, mutation: Mutation) -> list[str]:
-        """Change the sources; the names of the changed files."""
+    def apply(self, mutation: Mutation) -> None:
+        """Change the sources."""
         for name, old, new in mutation.edits:
             path = self.root / "csrc" / name
             text = path.read_text(encoding="utf-8")
             if text.count(old) != 1:
-                raise SystemExit(f'{mutation.name}: expected once in {name}, found {text.count(old)} times: "{old}"')
+                raise LookupError(f'expected once in {name}, found {text.count(old)} times: "{old.strip()[:60]}"')
             path.write_text(text.replace(old, new), encoding="utf-8")
-        return sorted({name for name, _old, _new in mutation.edits})
+
+    def judge(self, mutation: Mutation, grammars: int, seed: int) -> str:
+        """What the sweep says to the mutation; the sources are as before afterwards.
+
+        Raises:
+            LookupError: the mutation does not fit the sources.
+            subprocess.CalledProcessError: the result does not compile.
+        """
+        names = sorted({name for name, _old, _new in mutation.edits})
+        try:
+            self.apply(mutation)
+            self.compile(names)
+            self.link()
+            noticed = self.sweep(grammars, seed)
+        finally:
+            self.restore(names)
+        return f"noticed: {noticed[:90]}" if noticed else f"SURVIVED; {mutation.rule}"
 
     def restore(self, names: list[str]) -> None:
         """Undo the changes."""
@@ -133,13 +149,11 @@ def main() -> int:
             if arguments.names and mutation.name not in arguments.names:
                 continue
             started = time.perf_counter()
-            names = shop.apply(mutation)
-            shop.compile(names)
-            shop.link()
-            noticed = shop.sweep(arguments.grammars, arguments.seed)
-            shop.restore(names)
-            survived += not noticed
-            verdict = f"noticed: {noticed[:90]}" if noticed else f"SURVIVED; {mutation.rule}"
+            try:
+                verdict = shop.judge(mutation, arguments.grammars, arguments.seed)
+            except (LookupError, subprocess.CalledProcessError) as error:
+                verdict = f"DOES NOT APPLY: {error}"
+            survived += not verdict.startswith("noticed")
             print(f"{mutation.name:30} {time.perf_counter() - started:5.1f} s  {verdict}", flush=True)
     print(f"{survived} survived")
     return 1 if survived else 0

@@ -98,8 +98,8 @@ MUTATIONS = (
         (
             (
                 "gm_state.c",
-                "        if (!violated) {\n            GM_TRY(gm_state_arrive(s, entry, t.exempt",
-                "        {\n            GM_TRY(gm_state_arrive(s, entry, t.exempt",
+                "        if (!violated) {\n            GM_TRY(gm_state_arrive(",
+                "        {\n            GM_TRY(gm_state_arrive(",
             ),
         ),
     ),
@@ -109,7 +109,7 @@ MUTATIONS = (
         (
             (
                 "gm_state.c",
-                "GmRe owed = exempt || re == GM_RE_EPS ? GM_RE_EMPTY : re;",
+                "GmRe owed = (origin & 1) != 0 || re == GM_RE_EPS ? GM_RE_EMPTY : re;",
                 "GmRe owed = re == GM_RE_EPS ? GM_RE_EMPTY : re;",
             ),
         ),
