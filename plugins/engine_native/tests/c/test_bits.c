@@ -1,0 +1,78 @@
+/* Unions of token sets: whatever the mix of lists and dense sets, the words are those of a plain union. */
+#include "check.h"
+#include "gm_bits.h"
+
+enum { IDS = 4096, WORDS = IDS / 32, PARTS = 12 };
+
+static GmError err;
+
+static void one_union(uint64_t seed, uint32_t most)
+{
+    Counting c;
+    GmMem mem;
+    GmArena arena;
+    GmGather gather = {{NULL, 0, 0}, {NULL, 0, 0}};
+    Rand r = {seed};
+    counting_mem(&c, &mem, 1 << 24);
+    gm_arena_init(&arena, &mem);
+    uint32_t want[WORDS] = {0}, got[WORDS] = {0};
+    GmToks made[PARTS];
+    uint32_t parts = 1 + rand_below(&r, PARTS);
+    for (uint32_t i = 0; i < parts; i++) {
+        uint32_t ids[700], n = rand_below(&r, most), lists = 1 + rand_below(&r, 2);
+        for (uint32_t l = 0; l < lists; l++) {
+            uint32_t from = rand_below(&r, 2) == 0 ? 0 : rand_below(&r, IDS - most); /* ascending, or anything */
+            for (uint32_t k = 0; k < n; k++) {
+                ids[k] = from > 0 ? from + k : rand_below(&r, IDS);
+                gm_bits_set(want, ids[k]);
+            }
+            GmToks list = {ids, NULL, n, 0};
+            CHECK_EQ(GM_OK, gm_gather_add(&gather, &mem, &list, &err));
+        }
+        if (i > 0) { /* unions of unions share dense sets */
+            const GmToks *old = &made[rand_below(&r, i)];
+            CHECK_EQ(GM_OK, gm_gather_add(&gather, &mem, old, &err));
+            gm_toks_or(old, want, WORDS);
+        }
+        CHECK_EQ(GM_OK, gm_gather_finish(&gather, &arena, WORDS, &made[i], &err));
+        CHECK_EQ(0, gather.ids.len + gather.dense.len);
+        CHECK(made[i].n_ids <= GM_SPARSE_MAX && made[i].n_dense <= GM_DENSE_MAX);
+        for (uint32_t k = 1; k < made[i].n_ids; k++) {
+            CHECK(made[i].ids[k - 1] < made[i].ids[k]);
+        }
+        memset(got, 0, sizeof got);
+        gm_toks_or(&made[i], got, WORDS);
+        CHECK(memcmp(want, got, sizeof want) == 0);
+        memcpy(want, i + 1 < parts ? (uint32_t[WORDS]){0} : want, sizeof want);
+    }
+    gm_gather_deinit(&gather, &mem);
+    gm_arena_deinit(&arena);
+    CHECK_EQ(0, c.blocks);
+}
+
+static void test_unions(void)
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        one_union(seed, seed % 3 == 0 ? 5 : seed % 3 == 1 ? 100 : 600);
+    }
+}
+
+static void test_single_bits(void)
+{
+    uint32_t words[3] = {0, 0, 0}, other[3] = {1, 0x80000000u, 0};
+    gm_bits_set(words, 0);
+    gm_bits_set(words, 63);
+    gm_bits_set(words, 64);
+    gm_bits_clear(words, 64);
+    CHECK(memcmp(words, other, sizeof words) == 0);
+    gm_bits_clear(words, 63);
+    gm_bits_or(words, other, 3);
+    CHECK(memcmp(words, other, sizeof words) == 0);
+}
+
+int main(void)
+{
+    RUN(test_unions);
+    RUN(test_single_bits);
+    return check_result();
+}
