@@ -7,7 +7,7 @@ import re
 from glrmask_core.grammar_text import Fault, shown
 
 HEAD = 20_000  # characters looked at; a note is not worth a scan of megabytes
-GLRM = re.compile(r"\s*(?://[^\n]*\s*)*glrm\s+[0-9]+\s*;")
+GLRM = re.compile(r"\s*(?://[^\n]*\n\s*)*glrm\s+[0-9]+\s*;")
 LARK = re.compile(
     r"^[ \t]*(?:%(?:import|ignore|declare|extend|override)\b|[?!_]*[a-z]\w*(?:\.[0-9]+)?[ \t]*:(?!:?=).*/)", re.M
 )
