@@ -11,7 +11,7 @@ import numpy as np
 
 from ..constraint import Constraint, compile_module, select_engine
 from ..errors import GrammarError, LimitExceededError
-from ..options import CompileOptions, Optimization
+from ..options import CompileOptions, Limits, Optimization
 from ..program import ParserProgram
 from ..state import ConstraintState, ids_of
 from .worlds import ProgramWorld, World
@@ -60,9 +60,13 @@ class Plan:
     rng: random.Random = field(default_factory=lambda: random.Random(0))
 
 
+# A few random grammars have closures of a million pairs; going through them tells nothing that a small one does not.
+CLOSED = Limits(static_pairs=20_000, static_bytes=32 << 20)
+
+
 def compile_world(world: World, engine: str, optimization: Optimization) -> Constraint | None:
     """The constraint of a world, None when the engine says that the grammar matches nothing."""
-    options = CompileOptions(tuple(sorted(world.end_tokens)), optimization)
+    options = CompileOptions(tuple(sorted(world.end_tokens)), optimization, limits=CLOSED)
     try:
         return compile_module(world.module, world.vocab, options, select_engine(options, engine), (), (), 0.0)
     except GrammarError:

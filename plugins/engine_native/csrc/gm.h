@@ -33,6 +33,7 @@ typedef struct GmOptions {
     uint64_t mask_cache_bytes;
     uint64_t static_work;
     uint64_t static_bytes;
+    double build_seconds; /* of closing tables; 0 without limit */
     uint32_t states;
     uint32_t lexer_states;
     uint32_t expansion;

@@ -49,11 +49,11 @@ static GmStatus constraint_fill(GmConstraint *c, const GmModule *module, const G
 static GmStatus fill_tables(GmCore *core, const GmOptions *options, GmError *err)
 {
     if (options->mode == GM_MODE_FAST_RUNTIME) {
-        GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, 0};
+        GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, options->build_seconds, 0};
         return gm_static_close(core, &limits, err);
     }
     if (options->mode == GM_MODE_BALANCED) {
-        GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, BALANCED_LEXERS};
+        GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, 0, BALANCED_LEXERS};
         GmStatus status = gm_static_close(core, &limits, err);
         return status == GM_LIMIT ? GM_OK : status; /* these bound the preparation, not the grammar */
     }
@@ -71,11 +71,11 @@ static GmStatus build_program(GmConstraint *c, const int32_t *code, uint64_t n_c
     c->foci = foci;
     GM_TRY(gm_foci_build(foci, core, &c->module, code, n_code, options->lexer_states, err));
     if (options->mode == GM_MODE_FAST_RUNTIME) {
-        GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, 0};
+        GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, options->build_seconds, 0};
         return gm_foci_close(foci, &limits, err);
     }
     if (options->mode == GM_MODE_BALANCED) {
-        GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, BALANCED_LEXERS};
+        GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, 0, BALANCED_LEXERS};
         GmStatus status = gm_foci_close(foci, &limits, err);
         return status == GM_LIMIT ? GM_OK : status; /* as for grammars */
     }

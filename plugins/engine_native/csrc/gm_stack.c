@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COVERS_FAR = 4, COVERS_NEAR = 16 }; /* how far reductions look: links of a chain, members of a set */
+
 static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uint32_t *out, GmError *err)
 {
     uint64_t hash = gm_hash_words(list, n, 41);
@@ -15,7 +17,7 @@ static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uin
             return GM_OK;
         }
     }
-    GmStackSet made = {stack->members.len, n, 0, {0, 0}, {0, 0}};
+    GmStackSet made = {stack->members.len, n, 0, GM_SET_EMPTY, {0, 0}, {0, 0}};
     GM_RESERVE(stack->mem, stack->members, (size_t)stack->members.len + n);
     for (uint32_t i = 0; i < n; i++) {
         stack->members.data[stack->members.len + i] = list[i];
@@ -83,10 +85,43 @@ GmStatus gm_stack_single(GmStack *stack, uint32_t node, uint32_t *set, GmError *
     return set_intern(stack, &node, 1, set, err);
 }
 
+static bool covers(const GmStack *stack, uint32_t set, uint32_t other)
+{
+    for (uint32_t i = 0; i < COVERS_FAR && set != other; i++) {
+        set = stack->sets.data[set].covers;
+        if (set == GM_SET_EMPTY) {
+            return false;
+        }
+    }
+    return set == other;
+}
+
+/* Take off the list (sorted, in place) what stands over a set that a later member with the same symbol covers. */
+static uint32_t reduce_covered(const GmStack *stack, uint32_t *list, uint32_t n)
+{
+    uint32_t from = n; /* kept members are moved to the end */
+    for (uint32_t i = n; i-- > 0;) {
+        const GmStackNode *node = &stack->nodes.data[list[i]];
+        bool drop = false;
+        for (uint32_t j = from; j < n && j < from + COVERS_NEAR && !drop && list[i] != GM_STACK_BOTTOM; j++) {
+            const GmStackNode *later = &stack->nodes.data[list[j]];
+            drop = later->sym == node->sym && covers(stack, later->set, node->set);
+        }
+        if (!drop) {
+            list[--from] = list[i];
+        }
+    }
+    memmove(list, list + from, (n - from) * sizeof *list);
+    return n - from;
+}
+
 /* Take off the list (sorted, in place) what a final member reaches by popping its frame. */
 static uint32_t reduce(const GmStack *stack, uint32_t *list, uint32_t n)
 {
-    for (uint32_t i = 0; stack->net != NULL && i < n && n > 1; i++) {
+    if (n < 2 || stack->net == NULL) {
+        return n < 2 ? n : reduce_covered(stack, list, n);
+    }
+    for (uint32_t i = 0; i < n && n > 1; i++) {
         uint32_t m = list[i];
         if (m == GM_STACK_BOTTOM || !gm_net_final(stack->net, stack->nodes.data[m].sym)) {
             continue;
@@ -109,6 +144,19 @@ static uint32_t reduce(const GmStack *stack, uint32_t *list, uint32_t n)
     return n;
 }
 
+/* `set` is a union with `part`: remember the largest part, of equal ones the newest. */
+static void note_covered(GmStack *stack, uint32_t set, uint32_t part)
+{
+    GmStackSet *s = &stack->sets.data[set];
+    if (stack->net != NULL || set == part || part == GM_SET_EMPTY) {
+        return;
+    }
+    uint32_t have = s->covers == GM_SET_EMPTY ? 0 : stack->sets.data[s->covers].n, n = stack->sets.data[part].n;
+    if (n > have || (n == have && part > s->covers)) {
+        s->covers = part;
+    }
+}
+
 GmStatus gm_stack_union(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err)
 {
     if (a == b || b == GM_SET_EMPTY || a == GM_SET_EMPTY) {
@@ -128,7 +176,10 @@ GmStatus gm_stack_union(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, G
             out[n++] = q[j++];
         }
     }
-    return set_intern(stack, out, reduce(stack, out, n), set, err);
+    GM_TRY(set_intern(stack, out, reduce(stack, out, n), set, err));
+    note_covered(stack, *set, a);
+    note_covered(stack, *set, b);
+    return GM_OK;
 }
 
 GmStatus gm_stack_minus(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, GmError *err)
@@ -161,6 +212,7 @@ GmStatus gm_stack_union_all(GmStack *stack, const uint32_t *sets, uint32_t n, ui
         return gm_stack_union(stack, n > 0 ? sets[0] : GM_SET_EMPTY, n > 1 ? sets[1] : GM_SET_EMPTY, set, err);
     }
     stack->scratch.len = 0;
+    GM_RESERVE(stack->mem, stack->scratch, 1); /* nothing of nothing still needs an address */
     for (uint32_t i = 0; i < n; i++) {
         const GmStackSet *from = &stack->sets.data[sets[i]];
         GM_RESERVE(stack->mem, stack->scratch, (size_t)stack->scratch.len + from->n);
@@ -174,7 +226,11 @@ GmStatus gm_stack_union_all(GmStack *stack, const uint32_t *sets, uint32_t n, ui
             list[kept++] = list[i];
         }
     }
-    return set_intern(stack, list, reduce(stack, list, kept), set, err);
+    GM_TRY(set_intern(stack, list, reduce(stack, list, kept), set, err));
+    for (uint32_t i = 0; i < n; i++) {
+        note_covered(stack, *set, sets[i]);
+    }
+    return GM_OK;
 }
 
 static int compare_pops(const void *x, const void *y)
@@ -323,6 +379,12 @@ GmStatus gm_stack_copy(const GmStack *stack, GmStack *to, uint32_t **sets, uint3
         }
     }
     GM_TRY(status);
+    for (uint32_t i = 0; stack->net == NULL && i < n_sets; i++) {
+        uint32_t covered = set_map[i] < 2 ? GM_SET_EMPTY : stack->sets.data[i].covers;
+        if (covered != GM_SET_EMPTY && set_map[covered] >= 2) {
+            to->sets.data[set_map[i] - 2].covers = set_map[covered] - 2;
+        }
+    }
     for (uint32_t i = 0; i < n; i++) {
         *sets[i] = set_map[*sets[i]] - 2;
     }

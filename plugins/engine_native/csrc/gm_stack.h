@@ -5,7 +5,9 @@
  * the top when a frame of the set, and completed frames under it, are popped: return state -> set below.
  * They are kept on the set, so that a tower of completed frames is walked once, by commits and masks alike.
  *
- * Sets are kept reduced: a member that another member, being final, reaches by popping adds nothing.
+ * Sets are kept reduced: a member that another member, being final, reaches by popping adds nothing. In parser
+ * programs nothing is final; there, of two members with one symbol the one over a set that the other's covers goes.
+ * It keeps programs that guess how much to push or pop from dragging every earlier set along.
  *
  * Owner    one GmStack per state (a clone copies the live part); gm_stack_compact drops what is dead.
  * Threads  none; belongs to its state.
@@ -27,6 +29,7 @@ typedef struct GmStackNode {
 typedef struct GmStackSet {
     uint32_t off, n; /* members, ascending */
     uint32_t pops;   /* record + 1, or 0 */
+    uint32_t covers; /* of a parser program: a set whose stacks are all in this one too; GM_SET_EMPTY: none known */
     Hash128 hash, exact;
 } GmStackSet;
 

@@ -12,6 +12,7 @@ void gm_fill_init(GmFill *fill, GmCore *core, const GmFillLimits *limits)
     fill->limits = *limits;
     fill->walked_before = core->views.walked;
     fill->bytes_before = core->mem.used;
+    fill->began = gm_seconds();
 }
 
 void gm_fill_deinit(GmFill *fill)
@@ -436,9 +437,13 @@ static GmStatus debt_unit(GmFill *fill, GmError *err)
 
 /* -- units ------------------------------------------------------------------------------------------------- */
 
-static GmStatus check_limits(const GmFill *fill, GmError *err)
+static GmStatus check_limits(GmFill *fill, GmError *err)
 {
     const GmCore *core = fill->core;
+    if (fill->limits.seconds > 0 && fill->units++ % 64 == 0 && gm_seconds() - fill->began > fill->limits.seconds) {
+        return gm_fail_limit(err, "build_seconds", "closing the tables takes more than %g seconds (limit \"build_seconds\"); "
+                             "use another optimization", fill->limits.seconds);
+    }
     if (core->views.walked - fill->walked_before > fill->limits.work) {
         return gm_fail_limit(err, "static_work", "closing the tables walks more than %llu trie nodes (limit \"static_work\"); "
                              "use another optimization", (unsigned long long)fill->limits.work);

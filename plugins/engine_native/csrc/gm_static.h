@@ -23,6 +23,7 @@ typedef struct GmFillLimits {
     uint64_t work;   /* trie nodes walked */
     uint64_t bytes;  /* growth of the constraint */
     uint32_t pairs;  /* pairs, lexer states and owner facts */
+    double seconds;  /* wall-clock time; 0 without limit */
     uint32_t lexers; /* lexer states of one terminal that are followed; more of them: gave_up */
 } GmFillLimits;
 
@@ -53,7 +54,8 @@ typedef struct GmFill {
     GmCore *core;
     GmMem *mem;
     GmFillLimits limits;
-    uint64_t walked_before, bytes_before;
+    uint64_t walked_before, bytes_before, units;
+    double began;
     bool gave_up;            /* something was left to first need; never without limits.lexers */
     GM_VEC(uint32_t) states; /* clamped network states in order of discovery */
     GmMap seen_states;

@@ -16,7 +16,6 @@ int gm_worker_idle(GmWorker *worker) { (void)worker; return 1; }
 
 #include <pthread.h>
 #include <sched.h> /* sched_yield */
-#include <time.h>
 
 static const double WARM_SECONDS = 0.25; /* the C grammar closes in a third of it */
 static const uint64_t WARM_BYTES = 32u << 20;
@@ -40,13 +39,6 @@ struct GmWorker {
     uint32_t paused;
 };
 
-static double now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void job_free(Job *job)
 {
     gm_core_lock(&job->constraint->core);
@@ -61,12 +53,12 @@ static bool job_run(Job *job)
 {
     GmCore *core = &job->constraint->core;
     bool done = atomic_load(&job->constraint->references) == 1; /* nobody else wants it */
-    double start = now(), at = start;
+    double start = gm_seconds(), at = start;
     gm_core_lock_idle(core);
     while (!done && at - start < BATCH_SECONDS && !gm_core_is_wanted(core)) {
         GmError err;
         done = gm_fill_unit(&job->fill, &done, &err) != GM_OK || done;
-        at = now();
+        at = gm_seconds();
     }
     gm_core_unlock(core);
     job->spent += at - start;
@@ -83,7 +75,7 @@ static void *worker_main(void *argument)
             continue;
         }
         Job *job = w->jobs;
-        double early = job->ready - now();
+        double early = job->ready - gm_seconds();
         if (early > 0) {
             struct timespec pause = {0, (long)(1e9 * early) + 1000};
             (void)pthread_mutex_unlock(&w->lock);
@@ -159,9 +151,9 @@ void gm_worker_add(GmWorker *w, GmConstraint *constraint)
     }
     memset(job, 0, sizeof *job);
     job->constraint = constraint;
-    job->ready = now() + GRACE_SECONDS;
+    job->ready = gm_seconds() + GRACE_SECONDS;
     gm_constraint_retain(constraint);
-    GmFillLimits limits = {UINT64_MAX, WARM_BYTES, WARM_PAIRS, WARM_LEXERS};
+    GmFillLimits limits = {UINT64_MAX, WARM_BYTES, WARM_PAIRS, 0, WARM_LEXERS};
     gm_core_lock(&constraint->core);
     gm_fill_init(&job->fill, &constraint->core, &limits);
     gm_core_unlock(&constraint->core);
