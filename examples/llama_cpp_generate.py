@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import glrmask
+from glrmask.decoding import closing_order
 
 SCHEMAS = Path(__file__).resolve().parent / "schemas"
 PROMPTS = {
@@ -49,44 +50,46 @@ class Run:
         self.llm = Llama(model_path=str(path), n_ctx=2048, seed=seed, n_threads=threads, verbose=False)
         self.vocab = glrmask.Vocab.from_llama_cpp(self.llm)
         self.ends = self.vocab.llama_cpp_end_token_ids
+        tokens = {i: self.vocab.bytes_of(i) for i in self.vocab.domain}
+        self.order = closing_order(tokens, self.llm.n_vocab())
+        self.order[self.ends] = -1
         self.rng = np.random.default_rng(seed)
         self.mask_seconds: list[float] = []
         self.tokens = 0
 
     def write(self, constraint: glrmask.Constraint, prompt: str, max_tokens: int) -> bytes:
-        """One output, sampled under the mask; when the budget runs out, the shortest ending is appended."""
+        """One output, sampled under the mask; past ``max_tokens`` it takes whatever closes the text soonest."""
         chat = f"<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
         self.llm.reset()
         self.llm.eval(self.llm.tokenize(chat.encode(), add_bos=False, special=True))
-        state, text = constraint.start(), b""
-        size = self.llm.n_vocab()
-        for _ in range(max_tokens):
+        state, text, count = constraint.start(), b"", 0
+        while True:
             started = time.perf_counter()
-            mask = state.mask(size)
+            mask = state.mask(self.llm.n_vocab())
             self.mask_seconds.append(time.perf_counter() - started)
-            token = self.sample(mask)
+            allowed = np.flatnonzero(mask)
+            token = self.sample(allowed) if count < max_tokens else int(allowed[self.order[allowed].argmin()])
             state.commit_token(token)
-            self.tokens += 1
+            count += 1
             if state.is_terminated():
+                self.tokens += count
                 return text
             text += self.vocab.bytes_of(token)
             self.llm.eval([token])
-        return text + state.shortest_completion()
 
-    def sample(self, mask: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
-        """A token by temperature 0.7 among the allowed ones."""
+    def sample(self, allowed: np.ndarray[Any, np.dtype[np.intp]]) -> int:
+        """One of the allowed tokens, at temperature 0.7."""
         logits = np.ctypeslib.as_array(self.llm._ctx.get_logits(), (self.llm.n_vocab(),))
-        allowed = np.flatnonzero(mask)
         scores = logits[allowed].astype(np.float64) / 0.7
-        weights = np.exp(scores - scores.max())
-        return int(self.rng.choice(allowed, p=weights / weights.sum()))
+        sums = np.cumsum(np.exp(scores - scores.max()))
+        return int(allowed[min(int(np.searchsorted(sums, self.rng.random() * sums[-1], "right")), len(allowed) - 1)])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Generate with SmolLM2 under JSON Schemas.")
     parser.add_argument("--model", type=Path)
     parser.add_argument("--outputs", type=int, default=20, help="per schema (default 20)")
-    parser.add_argument("--max-tokens", type=int, default=600)
+    parser.add_argument("--max-tokens", type=int, default=200, help="before an output is brought to its end")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, help="of llama.cpp")
     parser.add_argument("--show", action="store_true", help="print every output")
@@ -100,7 +103,8 @@ def main() -> int:
         schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
         kind = validator_for(schema)
         validator = kind(schema, format_checker=kind.FORMAT_CHECKER)
-        constraint = glrmask.Grammar.from_json_schema(schema).compile(run.vocab, end_tokens=run.ends)
+        grammar = glrmask.Grammar.from_json_schema(schema, whitespace="dumps")  # the layout of json.dumps
+        constraint = grammar.compile(run.vocab, end_tokens=run.ends)
         valid, tokens, started = 0, run.tokens, time.perf_counter()
         for _ in range(arguments.outputs):
             text = run.write(constraint, prompt, arguments.max_tokens)
