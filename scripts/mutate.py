@@ -27,7 +27,7 @@ from mutations import MUTATIONS, Mutation
 
 ENGINE = Path(__file__).resolve().parent.parent / "plugins" / "engine_native"
 PACKAGE = "glrmask_engine_native"
-TIMEOUT = 300  # seconds; a mutation may also make the engine run for ever, which the sweep notices that way
+TIMEOUT = 120  # seconds of a sweep, which takes about 20; a mutation may make the engine run for ever: noticed too
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Workshop:
             return f"no end after {TIMEOUT} s"
         if done.returncode < 0:
             return f"stopped by signal {-done.returncode}"
-        lines = [*done.stderr.splitlines(), f"exit code {done.returncode}"]
-        return "" if done.returncode == 0 else lines[0]
+        lines = done.stderr.splitlines() or [f"exit code {done.returncode}"]
+        return "" if done.returncode == 0 else lines[-1 if lines[0].startswith("Traceback") else 0]
 
 
 def main() -> int:
@@ -141,7 +141,7 @@ def main() -> int:
     survived = 0
     with tempfile.TemporaryDirectory(prefix="glrmask-mutate-") as scratch:
         shop = Workshop.open(Path(scratch))
-        noticed = "" if arguments.names else shop.sweep(arguments.grammars // 4, arguments.seed)
+        noticed = shop.sweep(arguments.grammars // 8, arguments.seed)
         if noticed:
             print(f"without any mutation the sweep fails: {noticed}", file=sys.stderr)
             return 1

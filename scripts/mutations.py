@@ -279,6 +279,11 @@ MUTATIONS = (
                 "high > net->horizon ? GM_INF : high, start, &clamp",
                 "high > 1 ? GM_INF : high, start, &clamp",
             ),
+            (
+                "gm_network.c",
+                "s.high > net->horizon && s.high - net->horizon < by) {\n        by = s.high - net->horizon;",
+                "s.high > 1 && s.high - 1 < by) {\n        by = s.high - 1;",
+            ),
         ),
     ),
     Mutation(

@@ -7,6 +7,7 @@ the exit code is 1 after a difference, with what it takes to see it again.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 import time
@@ -17,7 +18,7 @@ from ..errors import GlrmaskError, LimitExceededError
 from ..ir_text import dump
 from ..options import CompileOptions, Optimization
 from .compare import Counts, Difference, Plan, compare_program, compare_world
-from .worlds import RandomDice, World, fixed_worlds, roll_program, roll_world, small_worlds
+from .worlds import RandomDice, World, fixed_programs, fixed_worlds, roll_program, roll_world, small_worlds
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     seeds = range(options.seed, options.seed + options.grammars)
     try:
         if not options.no_small:
-            _worlds("by hand", fixed_worlds(), engine.name, modes, Plan(4, 60, 30))
+            _worlds("by hand", fixed_worlds(), engine.name, modes, Plan(4, 60, 80))
             _worlds("small", small_worlds(), engine.name, modes[:2], Plan(4, 0, 8))
         _worlds("random", ((seed, roll_world(RandomDice(seed))) for seed in seeds), engine.name, modes, None)
         if engine.capabilities.programs:
@@ -82,8 +83,8 @@ def _worlds(
 
 def _programs(seeds: range, engine: str, modes: Sequence[Optimization]) -> None:
     counts, started, beyond = Counts(), time.perf_counter(), 0
-    for seed in seeds:
-        world = roll_program(RandomDice(seed))
+    rolled = ((seed, roll_program(RandomDice(seed))) for seed in seeds)
+    for seed, world in itertools.chain(((0, world) for world in fixed_programs()), rolled):
         try:
             compare_program(world, engine, modes, Plan(3, 10, 20, random.Random(seed)), counts)
         except (Difference, GlrmaskError) as error:

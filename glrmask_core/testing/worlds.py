@@ -105,6 +105,8 @@ LEXICALS: dict[str, Lexical] = {
         b.choice([b.seq([b.literal(b"a"), b.repeat(_any(b))]), b.repeat(b.literal(b"b"), 7, 7)]),
         b.repeat(_any(b), 1, 6),
     ),
+    # whole groups of bytes, so that subtrees of the vocabulary are read at once
+    "G": lambda b: b.repeat(b.bytes_class(b"( "), 2, 5),
     "D": lambda b: b.without(_ab(b, 1, 4), b.literal(b"aba")),
     "F": lambda b: b.automaton(
         3, 0, [1, 2], [(0, b.literal(b"(a"), 1), (1, b.literal(b"b"), 2), (2, b.literal(b" "), 1), (0, None, 2)]
@@ -235,6 +237,10 @@ def fixed_worlds() -> Iterator[World]:
     vocab = roll_vocab(RandomDice(0))
     wide = Vocab.from_id_to_bytes(dict(enumerate([bytes((b,)) for b in ALPHABET] + LONG_TOKENS)))
 
+    runs = [bytes(w) for k in (1, 2, 3, 4) for w in _words(b"( ", k)]
+    runs += [b")", b"a", b"b", b"  )", b"a(", b"a( (", b")(", b")((", b"  )("]
+    spaces = Vocab.from_id_to_bytes(dict(enumerate(runs)))
+
     def world(
         note: str,
         texts: Sequence[bytes],
@@ -268,6 +274,17 @@ def fixed_worlds() -> Iterator[World]:
         long = b.seq([b.bytes_class(b"a("), b.literal(b"bb")])
         head = b.choice([b.terminal(b.choice([b.literal(b"a"), long])), t("L")])
         return b.seq([b.repeat(b.terminal(b.literal(b" "))), head, t("B"), t("B"), t("B"), t("R"), t("L")])
+
+    def many(b: Builder, t: Callable[[str], int]) -> int:
+        return b.seq([b.repeat(b.choice([t("A"), t("B"), t("L")]), 20, 23), t("R")])
+
+    def shapes(b: Builder, t: Callable[[str], int]) -> int:
+        both = b.bytes_class(b"( ")
+        body = b.seq([b.literal(b"a"), b.repeat(b.choice([both, b.literal(b")(")])), b.literal(b"a")])
+        chain = b.seq([both, b.bytes_class(b"( a"), both, b.literal(b")")])
+        leaving = b.seq([b.literal(b"b"), b.repeat(both, 0, 4), b.literal(b")b")])
+        parts = [b.seq([t("G"), t("R")]), b.terminal(body), b.seq([b.terminal(chain), t("A")]), b.terminal(leaving)]
+        return b.choice(parts)
 
     def lasting(b: Builder, t: Callable[[str], int]) -> int:
         return b.seq([t("K"), b.terminal(b.repeat(b.literal(b"b"), 1)), t("L")])
@@ -304,6 +321,8 @@ def fixed_worlds() -> Iterator[World]:
     yield world("a head that owes or does not", [b"abb(", b"abbb)"], either, wide)
     yield world("tokens that go on under a debt", [b"abbbb(", b"abbbbb("], lasting, wide)
     yield world("what is owed tells states apart", [b" abb", b"  (bbb)(", b" (bbb)("], owed, wide)
+    yield world("counts near their end", [b"ab(" * 8, b"ab" * 10 + b")", b"ab" * 11 + b"a)"], many, wide)
+    yield world("subtrees read at once", [b"(( ((", b"( (  )", b"a( )()(a", b"(a )a", b"b ( )b"], shapes, spaces)
     yield world("a minimum of what may be empty", [b"()", b"(abb)", b"(aaa)"], empty_items)
     yield world("all but a few", [b"ab)", b"abb)(", b"(b)", b"(a)"], free_keys)
     yield world("the debt leaves its rule", [b"ab", b"aab"], leaving)
@@ -313,10 +332,14 @@ def fixed_worlds() -> Iterator[World]:
     yield world("nested counts", [b"ab" * 7], lambda b, t: b.repeat(b.repeat(b.seq([t("A"), t("B")]), 2, 3), 2, 2))
 
 
+def _words(letters: bytes, size: int) -> Iterator[tuple[int, ...]]:
+    return itertools.product(letters, repeat=size)
+
+
 def small_worlds(letters: bytes = b"ab", size: int = 3) -> Iterator[World]:
     """Every sequence of up to ``size`` terminals out of seven, and choices of two sequences of two."""
     names = ("A", "AB", "N", "C", "D", "B", "K")
-    words = [bytes(w) for k in (1, 2, 3) for w in itertools.product(letters, repeat=k)]
+    words = [bytes(w) for k in (1, 2, 3) for w in _words(letters, k)]
     vocab = Vocab.from_id_to_bytes(dict(enumerate(words)))
     sequences = [s for k in range(1, size + 1) for s in itertools.product(names, repeat=k)]
     pairs = list(itertools.combinations([s for s in sequences if len(s) == 2], 2))
@@ -399,3 +422,32 @@ def roll_program(dice: Dice) -> ProgramWorld:
     }
     letters = ALPHABET[: dice.choice((2, 3, 4))]
     return ProgramWorld(definition, patterns, ignore, roll_vocab(dice, letters, 4), letters)
+
+
+def fixed_programs() -> Iterator[ProgramWorld]:
+    """What random programs hit too rarely."""
+
+    def graph(*states: tuple[bool, list[tuple[Any, int]]]) -> dict[str, Any]:
+        made = []
+        for accepting, edges in states:
+            labels = [(label if label == "Default" else {"Symbol": label}, target) for label, target in edges]
+            made.append({"accepting": accepting, "transitions": [{"label": m, "target": t} for m, t in labels]})
+        return {"start": 0, "states": made}
+
+    def program(symbols: int, terminals: dict[bytes | str, dict[str, Any]]) -> ProgramWorld:
+        definition = {"stack_symbol_count": symbols, "terminals": list(terminals.values()), "completion": IDENTITY}
+        vocab = roll_vocab(RandomDice(2), ALPHABET[:2], 4)
+        return ProgramWorld(definition, tuple(terminals), None, vocab, ALPHABET[:2])
+
+    # "a" looks at a bottom 0 or a 1 and pushes 1; "b" takes a 1 off.
+    start = graph((False, []))
+    look = graph((False, [(0, 1), (1, 1)]), (False, []))
+    push = graph((False, [(1, 1)]), (True, []))
+    links = {"pop_to_read": [0], "pop_to_push": [], "read_to_push": [None, 0]}
+    looking = {**IDENTITY, "pop": start, "read": look, "push": push, **links}
+    take = {**IDENTITY, "pop": graph((False, [(1, 1)]), (True, []))}
+    yield program(2, {b"a": looking, b"b": take})
+    # "b" puts anything but a 1 back as a 1: the way of a 1 ends nowhere, which hides Default.
+    other = graph((False, [(1, 2), ("Default", 1)]), (False, []), (False, []))
+    turn = {**IDENTITY, "pop": other, "push": push, "pop_to_push": [None, 0]}
+    yield program(2, {b"a": IDENTITY, b"b": turn, "ab|ba": take})

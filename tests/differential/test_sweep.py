@@ -11,7 +11,15 @@ from glrmask_core.constraint import select_engine
 from glrmask_core.ir_text import dump
 from glrmask_core.options import CompileOptions, Optimization
 from glrmask_core.testing.compare import Counts, Plan, compare_program, compare_world
-from glrmask_core.testing.worlds import RandomDice, World, fixed_worlds, roll_program, roll_world, small_worlds
+from glrmask_core.testing.worlds import (
+    RandomDice,
+    World,
+    fixed_programs,
+    fixed_worlds,
+    roll_program,
+    roll_world,
+    small_worlds,
+)
 
 pytest.importorskip("glrmask_engine_native")
 
@@ -45,6 +53,13 @@ def test_random_grammars(first: int) -> None:
     for seed in range(first, first + PER_TEST):
         states += compare(roll_world(RandomDice(seed)), Plan(2, 20, 10, random.Random(seed))).states
     assert states > PER_TEST
+
+
+def test_programs_by_hand() -> None:
+    counts = Counts()
+    for world in fixed_programs():
+        compare_program(world, "native", MODES, Plan(5, 60, 20), counts)
+    assert counts.states > 20
 
 
 @pytest.mark.parametrize("first", range(0, 20, PER_TEST))
