@@ -100,7 +100,12 @@ static GmStatus check_nodes(GmNfa *nfa, GmError *err)
             weight += nfa->weight[c];
             weight = weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
         }
-        nfa->weight[node] = weight > 0 ? weight : 1;
+        weight = weight > 0 ? weight : 1;
+        if (row[0] == IR_REPEAT || row[0] == IR_SEPARATED) { /* written out it weighs as much as its copies */
+            uint64_t copies = row[3] < 0 ? (uint32_t)row[2] : (uint32_t)row[3];
+            weight = copies > 0 && weight * copies <= UNROLL ? (uint32_t)(weight * copies) : weight;
+        }
+        nfa->weight[node] = weight;
         bool ok = true;
         switch (row[0]) {
         case IR_TERMINAL:
