@@ -1,4 +1,9 @@
-"""Mutations of the C engine for ``scripts/mutate.py``: each undoes one rule that exactness rests on."""
+"""Mutations of the C engine for ``scripts/mutate.py``: each undoes one rule that exactness rests on.
+
+Three rules of the sources are stricter than masks need, so undoing them changes no bit and they are not listed: a
+clamped minimum of horizon + 1 instead of horizon, no loops for exempt terminals in matching states, and none outside
+ASCII in matching states (docs/algorithms/derivatives.md, loops.md).
+"""
 
 from __future__ import annotations
 

@@ -246,10 +246,11 @@ def fixed_worlds() -> Iterator[World]:
         texts: Sequence[bytes],
         build: Callable[[Builder, Callable[[str], int]], int],
         tokens: Vocab = vocab,
+        exact: tuple[int, ...] = (),
     ) -> World:
         b = Builder()
         root = build(b, lambda name: b.terminal(LEXICALS[name](b), name))
-        return World(b.build(root), tokens, (END,), ALPHABET, (), note, tuple(texts))
+        return World(b.build(root), tokens, (END,), ALPHABET, exact, note, tuple(texts))
 
     def stacks(b: Builder, t: Callable[[str], int]) -> int:
         y = b.rule("Y", t("B"))
@@ -286,6 +287,9 @@ def fixed_worlds() -> Iterator[World]:
         parts = [b.seq([t("G"), t("R")]), b.terminal(body), b.seq([b.terminal(chain), t("A")]), b.terminal(leaving)]
         return b.choice(parts)
 
+    def ended(b: Builder, t: Callable[[str], int]) -> int:
+        return b.seq([t("C"), b.token_ids(EXACT["X"]), t("B"), t("B"), b.optional(t("R"))])
+
     def lasting(b: Builder, t: Callable[[str], int]) -> int:
         return b.seq([t("K"), b.terminal(b.repeat(b.literal(b"b"), 1)), t("L")])
 
@@ -321,6 +325,7 @@ def fixed_worlds() -> Iterator[World]:
     yield world("a head that owes or does not", [b"abb(", b"abbb)"], either, wide)
     yield world("tokens that go on under a debt", [b"abbbb(", b"abbbbb("], lasting, wide)
     yield world("what is owed tells states apart", [b" abb", b"  (bbb)(", b" (bbb)("], owed, wide)
+    yield world("an exact token ends what is owed", [b"abb"], ended, vocab, (0, 900))
     yield world("counts near their end", [b"ab(" * 8, b"ab" * 10 + b")", b"ab" * 11 + b"a)"], many, wide)
     yield world("subtrees read at once", [b"(( ((", b"( (  )", b"a( )()(a", b"(a )a", b"b ( )b"], shapes, spaces)
     yield world("a minimum of what may be empty", [b"()", b"(abb)", b"(aaa)"], empty_items)
