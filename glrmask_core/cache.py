@@ -94,7 +94,7 @@ class Cache:
             background=background,
             limits=limits,
         )
-        self._write(path, made.save_with_external_vocab())
+        self._write(path, path.stem.encode() + made.save_with_external_vocab())
         return made
 
     def clear(self) -> None:
@@ -135,8 +135,11 @@ class Cache:
             data = path.read_bytes()
         except OSError:
             return None
+        key = path.stem.encode()  # a file under a wrong name is somebody else's grammar
         try:
-            found = Constraint.load(data, vocab, engine=engine, background=background, limits=limits)
+            if not data.startswith(key):
+                raise ArtifactError("another entry's file")
+            found = Constraint.load(data[len(key) :], vocab, engine=engine, background=background, limits=limits)
         except ArtifactError:
             with contextlib.suppress(OSError):
                 path.unlink()

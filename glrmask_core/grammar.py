@@ -309,7 +309,10 @@ class Grammar(Closed):
         if not self._bindings:
             found = Resolved(parsed.module, (), parsed.left_out, parsed.warnings, self._source.seconds)
         else:
-            found = self._inline(parsed)
+            try:
+                found = self._inline(parsed)
+            except RecursionError:
+                raise BindError("grammars are bound too deeply; expected a few hundred levels at most") from None
         self._resolved = found
         return found
 

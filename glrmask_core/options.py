@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+
+from .errors import ArgumentTypeError, CompileError
+
+_U32 = 2**32 - 1
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "build_seconds": (1e-6, 1e9),
+    "states": (1, _U32),
+    "lexer_states": (1, _U32),
+    "expansion": (1, _U32),
+    "static_pairs": (1, _U32),
+    "token_bytes": (1, _U32),
+    "mask_cache_bytes": (0, 2**63 - 1),
+}
 
 
 class Optimization(enum.Enum):
@@ -55,6 +68,23 @@ class Limits:
     static_bytes: int = 256 << 20
     token_bytes: int = 4096
     mask_cache_bytes: int = 32 << 20
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            ArgumentTypeError: a field that is no integer (``build_seconds``: no number).
+            CompileError: a field out of its range.
+        """
+        for item in fields(self):
+            value = getattr(self, item.name)
+            seconds = item.name == "build_seconds"
+            if isinstance(value, bool) or not isinstance(value, (int, float) if seconds else int):
+                kind = "a number" if seconds else "an int"
+                raise ArgumentTypeError(f"Limits.{item.name} must be {kind}, not {value!r}")
+            low, high = _BOUNDS.get(item.name, (1, 2**63 - 1))
+            if not low <= value <= high:
+                raise CompileError(f"Limits.{item.name} must be in {low}..{high}, not {value!r}")
 
 
 @dataclass(frozen=True)

@@ -129,3 +129,14 @@ def test_many_threads_on_one_directory(tmp_path: Path, grammar: Any, letters: Vo
     for thread in threads:
         thread.join()
     assert [] == failures
+
+
+def test_a_file_under_another_name_is_not_used(tmp_path: Path, grammar: Any, letters: Vocab, engine: str) -> None:
+    cache = Cache(tmp_path)
+    cache.compile(grammar("a"), letters, engine=engine)
+    (name,) = files(cache)
+    cache.compile(grammar("b"), letters, engine=engine)
+    (other,) = set(files(cache)) - {name}
+    name.write_bytes(other.read_bytes())
+    again = cache.compile(grammar("a"), letters, engine=engine)
+    assert (True, False) == (again.accepts("a"), again.accepts("b"))

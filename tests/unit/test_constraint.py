@@ -206,3 +206,17 @@ def test_simultaneous_use_of_a_state_is_an_error(sample: Constraint) -> None:
     with pytest.raises(ValueError, match="memory_bytes") as limit:
         raise_commit(sample.start(), Commit.LIMIT, 0)
     assert isinstance(limit.value, glrmask.LimitExceededError)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("build_seconds", 0, ValueError),
+        ("states", -5, ValueError),
+        ("states", "x", TypeError),
+        ("token_bytes", True, TypeError),
+    ],
+)
+def test_limits_are_checked_by_name(field: str, value: Any, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=f"Limits.{field}"):
+        glrmask.Limits(**{field: value})

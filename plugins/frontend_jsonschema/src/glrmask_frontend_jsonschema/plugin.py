@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from glrmask_core.errors import ArgumentTypeError, GrammarError
+from glrmask_core.errors import ArgumentTypeError, GrammarError, GrammarSyntaxError
 from glrmask_core.hookspecs import hookimpl
 from glrmask_core.ir import Module
 from glrmask_core.protocols import API_VERSION, Frontend, Parsed
@@ -41,6 +41,8 @@ class JsonSchemaFrontend:
             return json.dumps(source)
         except (TypeError, ValueError) as error:
             raise ArgumentTypeError(f"expected JSON text or a JSON-serializable schema: {error}") from None
+        except RecursionError:
+            raise GrammarSyntaxError("the schema nests too deeply; expected at most about 900 levels") from None
 
     def parse(self, text: str, options: Mapping[str, Any]) -> Parsed:
         """Lower a schema.
