@@ -278,6 +278,59 @@ def test_every_bit_agrees_with_a_commit_in_every_mode(first: int) -> None:
                     assert token in bits, (seed, word, token)
 
 
+def long_texts(seed: int) -> int:
+    """A program on single bytes along one long text: every byte, some masks, clones and steps back.
+
+    Returns how many bytes were read before the listed stacks became too many or none was left.
+    """
+    rng = random.Random(seed)
+    symbols = rng.randint(1, 2)
+    terminals = [random_template(rng, symbols) for _ in range(3)]
+    completion = random_template(rng, symbols)
+    tokens = [bytes(t) for n in (1, 2, 3) for t in itertools.product(b"abc", repeat=n)]
+    vocab = Vocab.from_id_to_bytes(dict(enumerate(tokens)))
+    state = program(terminals, completion, symbols).compile(vocab, [b"a", b"b", b"c"]).start(4)
+
+    def after(stacks: set[tuple[int, ...]], text: bytes) -> set[tuple[int, ...]]:
+        for byte in text:
+            stacks = {new for stack in stacks for new in walk(terminals[byte - ord("a")], stack)}
+        return stacks
+
+    history: list[set[tuple[int, ...]]] = [{(0,)}]
+    undoable = 0
+    for at in range(150):
+        stacks = history[-1]
+        assert (seed, at, state.is_accepting()) == (seed, at, any(walk(completion, stack) for stack in stacks))
+        if at % 10 == 9:
+            mask = state.mask()
+            some = rng.sample(range(len(tokens)), 6)
+            assert (seed, at, {t: bool(after(stacks, tokens[t])) for t in some}) == (
+                seed,
+                at,
+                {t: mask[t] for t in some},
+            )
+            state = state.clone()
+        if undoable >= 3 and rng.random() < 0.1:
+            state.rollback(3)
+            del history[-3:]
+            undoable -= 3
+            continue
+        follow = {byte: after(stacks, bytes([byte])) for byte in b"abc"}
+        alive = [byte for byte in b"abc" if follow[byte]]
+        if not alive or max(map(len, follow.values())) > 200:
+            return at
+        byte = rng.choice(alive)
+        state.commit_bytes(bytes([byte]))
+        history.append(follow[byte])
+        undoable = min(undoable + 1, 4)
+    return 150
+
+
+def test_long_texts() -> None:
+    lengths = [long_texts(seed) for seed in range(60)]
+    assert sum(n == 150 for n in lengths) > 20
+
+
 # -- meaning --------------------------------------------------------------------------------------------------
 
 
@@ -460,6 +513,25 @@ def test_many_states_in_one_template() -> None:
     state = constraint.start()
     state.commit_bytes(b"pp")
     assert texts(constraint, state) == {b"p", b"q"}
+
+
+def test_guessing_how_much_to_pop_and_push_stays_linear() -> None:
+    """x pops one symbol, or none, and pushes one of two, or none: after n of them all stacks up to n symbols."""
+    from glrmask_engine_native._native import ffi, lib
+
+    guess = template(
+        graph((True, [("Default", 1)]), (True, [])), push=graph((False, [(1, 1), (2, 1)]), (True, [])), pop_to_push=[0]
+    )
+    vocab = Vocab.from_id_to_bytes({0: b"x", 1: b"xx", 2: b"a", 3: b"b", 4: b"ab" * 8})
+    state = program([guess, pops(1), pops(2)], pops(0)).compile(vocab, [b"x", b"a", b"b"]).start(0)
+    report, error, seen = ffi.new("GmStateReport *"), ffi.new("GmError *"), []
+    for _ in range(4):
+        for _ in range(250):
+            state.commit_bytes(b"x")
+        lib.gm_state_report(state._handle, report, error)  # type: ignore[attr-defined]
+        seen.append(report.work)
+    assert seen[3] - seen[2] < 1.5 * (seen[1] - seen[0])
+    assert allowed(state) == {0, 1, 2, 3, 4}
 
 
 # -- states ---------------------------------------------------------------------------------------------------
