@@ -62,7 +62,7 @@ class Limits:
     memory_bytes: int = 2 << 30
     states: int = 4_000_000
     lexer_states: int = 4_000_000
-    expansion: int = 100_000
+    expansion: int = 2_000
     static_pairs: int = 1 << 20
     static_work: int = 2_000_000_000
     static_bytes: int = 256 << 20

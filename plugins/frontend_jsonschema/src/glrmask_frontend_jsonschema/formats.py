@@ -12,9 +12,10 @@ _DAYS = (
     "|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
     "|02-(?:0[1-9]|1[0-9]|2[0-8]))"
 )
-_MULTIPLE_OF_4 = "(?:[02468][048]|[13579][26])"
 _NONZERO_MULTIPLE_OF_4 = "(?:0[48]|[2468][048]|[13579][26])"
-_DATE = f"(?:[0-9]{{4}}-{_DAYS}|(?:[0-9]{{2}}{_NONZERO_MULTIPLE_OF_4}|{_MULTIPLE_OF_4}00)-02-29)"
+# Years from 0001 on: RFC 3339 has a year 0000, most libraries that read dates do not.
+_YEAR = "(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+_DATE = f"(?:{_YEAR}-{_DAYS}|(?:[0-9]{{2}}{_NONZERO_MULTIPLE_OF_4}|{_NONZERO_MULTIPLE_OF_4}00)-02-29)"
 
 
 def _leap_seconds() -> dict[str, list[str]]:
@@ -116,7 +117,7 @@ def format_table() -> str:
     """The Markdown table of the documentation."""
     lines = ["| format | enforced as |", "| --- | --- |"]
     notes = {
-        "date": "RFC 3339, with month lengths and leap years",
+        "date": "RFC 3339, with month lengths and leap years, from year 0001",
         "time": "RFC 3339 full time, offset required; second 60 where it is 23:59 UTC and the offset whole quarters",
         "date-time": "RFC 3339, `T` and `Z` in either case, as `date` and `time`",
         "duration": "RFC 3339, appendix A",
