@@ -103,6 +103,16 @@ class ConstraintState(Closed):
         """
         return None
 
+    def _limit_error(self, what: str) -> Exception:
+        """Optional: the exception for ``Commit.LIMIT``, raised right after it; engines that know more override it.
+
+        Args:
+            what: could not be committed; the message starts with it.
+        """
+        return LimitExceededError(
+            f"{what}: memory limit of this constraint reached; nothing changed (Limits.memory_bytes)", "memory_bytes"
+        )
+
     def _expected(self) -> Sequence[int] | None:
         """Optional: ids of the TERMINAL and TOKEN_IDS nodes of the module that are in progress or may start.
 
@@ -398,10 +408,7 @@ def raise_commit(state: ConstraintState, code: int, what: int | bytes, prefix: s
     if code == Commit.BUSY:
         raise ConcurrentUseError(f"{prefix}{shown}: another thread is using this state; clone it per thread")
     if code == Commit.LIMIT:
-        raise LimitExceededError(
-            f"{prefix}{shown}: memory limit of this constraint reached; nothing changed (Limits.memory_bytes)",
-            "memory_bytes",
-        )
+        raise state._limit_error(f"{prefix}{shown}")
     raise InternalError(f"commit code {code}")
 
 

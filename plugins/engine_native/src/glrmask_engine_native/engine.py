@@ -40,7 +40,7 @@ def _settings(options: CompileOptions) -> tuple[Any, Any]:
             "mask_cache_bytes": limits.mask_cache_bytes,
             "static_work": limits.static_work,
             "static_bytes": limits.static_bytes,
-                "build_seconds": limits.build_seconds,
+            "build_seconds": limits.build_seconds,
             "states": limits.states,
             "lexer_states": limits.lexer_states,
             "expansion": limits.expansion,

@@ -11,7 +11,7 @@ from glrmask_core.checks import check_words
 from glrmask_core.state import ConstraintState, raise_commit
 
 from ._native import ffi, lib
-from .status import new_error, raise_in_state
+from .status import new_error, raise_in_state, state_error
 
 _mask = lib.gm_state_mask
 _commit_token = lib.gm_state_commit_token
@@ -64,11 +64,14 @@ class NativeState(ConstraintState):
             super().commit_token(token_id)
 
     def _raise(self, code: int, what: int | bytes) -> None:
-        if code == 7:
-            raise_in_state(self._err)
         raise_commit(self, code, what)
 
     # -- primitives ---------------------------------------------------------------------------
+
+    def _limit_error(self, what: str) -> Exception:
+        if not self._err.status:  # nobody has failed
+            return super()._limit_error(what)
+        return state_error(self._err, f"{what}: nothing changed, ")
 
     def _fill(self, words: npt.NDArray[np.uint32]) -> None:
         buffer = _from_buffer("uint32_t[]", words, True) if len(words) else ffi.new("uint32_t[1]")

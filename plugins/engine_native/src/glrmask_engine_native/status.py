@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from glrmask_core.errors import (
     CompileError,
     ConcurrentUseError,
-    GlrmaskError,
     GrammarError,
     InternalError,
     LimitExceededError,
@@ -63,13 +62,16 @@ def raise_for(err: Any, module: Module | None = None) -> NoReturn:
     raise CompileError(message)
 
 
-def raise_in_state(err: Any) -> NoReturn:
-    """Raise what a failed call on a state means: another thread, or a limit."""
-    codes: dict[int, Callable[[str], GlrmaskError]] = {
+def state_error(err: Any, prefix: str = "") -> Exception:
+    """What a failed call on a state means: another thread, a limit, or no memory."""
+    codes: dict[int, Callable[[str], Exception]] = {
         ARG: ConcurrentUseError,
         LIMIT: lambda text: LimitExceededError(text, ffi.string(err.limit).decode()),
-        INTERNAL: InternalError,
+        NOMEM: MemoryError,
     }
-    if int(err.status) == NOMEM:
-        raise MemoryError(text_of(err))
-    raise codes.get(int(err.status), InternalError)(text_of(err))
+    return codes.get(int(err.status), InternalError)(prefix + text_of(err))
+
+
+def raise_in_state(err: Any) -> NoReturn:
+    """Raise what a failed call on a state means."""
+    raise state_error(err)
