@@ -159,6 +159,7 @@ class EngineSuite:
     def test_threads(self) -> None:
         for _, constraint, ids in self._constraints(2 if self.requirements.threads else 0):
             checks.check_threads(constraint, ids)
+            checks.check_concurrent_use(constraint, lambda state: state.mask(), 20)
 
     def test_grammars_without_text(self) -> None:
         builder = Builder()

@@ -22,8 +22,9 @@ from glrmask_core.plugins import manager  # noqa: E402
 from glrmask_core.regex import Dialect, RegexError, compile_regex  # noqa: E402
 from glrmask_core.testing import checks  # noqa: E402
 from glrmask_core.testing.compare import Counts, Plan, compare_program, compare_world, compile_world  # noqa: E402
-from glrmask_core.testing.strategies import lexicals, modules, programs, worlds  # noqa: E402
+from glrmask_core.testing.strategies import lexicals, modules, programs, vocabularies, worlds  # noqa: E402
 from glrmask_core.testing.worlds import ProgramWorld, World  # noqa: E402
+from glrmask_core.vocab import Vocab  # noqa: E402
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -70,6 +71,16 @@ def test_native_is_the_oracle(world: World, seed: int) -> None:
 @given(programs(), st.integers(0, 1000))
 def test_native_programs_are_the_oracle(world: ProgramWorld, seed: int) -> None:
     compare_program(world, "native", MODES, Plan(2, 4, 5, random.Random(seed)), Counts())
+
+
+@examples(20)
+@given(vocabularies())
+def test_a_vocabulary_is_its_entries(vocab: Vocab) -> None:
+    ids, offsets, blob = vocab.entries()
+    texts = {int(i): blob[offsets[k] : offsets[k + 1]] for k, i in enumerate(ids)}
+    assert texts == {i: vocab.bytes_of(i) for i in vocab.domain}
+    assert vocab.identity == Vocab.from_id_to_bytes(dict(reversed(texts.items()))).identity
+    assert vocab.identity != Vocab.from_id_to_bytes({**texts, 0: b"other"}).identity
 
 
 @examples(60)
