@@ -4,7 +4,9 @@
 module              holds
 ==================  ==========================================================================
 ``oracle``          the engine "oracle": slow, obvious, pure Python
-``conformance``     check functions and test suites to subclass
+``conformance``     test suites to subclass
+``checks``          their check functions, which need no test runner
+``compare``         two engines along texts, to the first difference
 ``strategies``      hypothesis strategies for modules, vocabularies, programs (needs hypothesis)
 ``worlds``          the same without hypothesis, from a ``random.Random``
 ``cases``           runs case files in JSON
