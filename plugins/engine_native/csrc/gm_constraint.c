@@ -42,6 +42,11 @@ static GmStatus constraint_fill(GmConstraint *c, const GmModule *module, const G
     GM_TRY(keep(arena, options->end_tokens, options->n_end_tokens, sizeof(uint32_t), &p, err));
     c->end_tokens = (uint32_t *)(uintptr_t)p;
     c->n_end_tokens = options->n_end_tokens;
+    for (uint32_t i = 1; i < c->n_end_tokens; i++) { /* the last one decides the width of masks */
+        if (c->end_tokens[i] <= c->end_tokens[i - 1]) {
+            return gm_fail(err, GM_ARG, "end tokens are not ascending (%u after %u)", c->end_tokens[i], c->end_tokens[i - 1]);
+        }
+    }
     return GM_OK;
 }
 

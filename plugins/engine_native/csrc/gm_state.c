@@ -33,6 +33,9 @@ static GmStatus state_init(GmState *s, uint32_t max_rollback, GmError *err)
 {
     size_t bytes;
     void *p = NULL;
+    if (max_rollback >= INT32_MAX) {
+        return gm_fail_limit(err, "memory_bytes", "a history of %u commits is more than any memory holds", max_rollback);
+    }
     GM_TRY(gm_mem_product((size_t)max_rollback + 1, sizeof(GmMoment), &bytes, err));
     GM_TRY(gm_mem_resize(&s->mem, &p, 0, bytes, err));
     memset(p, 0, bytes);

@@ -202,6 +202,26 @@ static void test_limits_have_names(void)
     free(w);
 }
 
+static void test_end_tokens_and_history(void)
+{
+    World *w = world_new();
+    GmError err = {0, 0, "", ""};
+    GmOptions options = world_options();
+    const uint32_t turned[] = {900, 5};
+    int32_t root = w_word(w, "a");
+    options.end_tokens = turned;
+    options.n_end_tokens = 2;
+    CHECK(world_compile(w, vocab, root, &options, &err) == NULL);
+    CHECK_EQ(GM_ARG, err.status);
+    options.n_end_tokens = 1;
+    GmConstraint *c = world_compile(w, vocab, root, &options, &err);
+    CHECK_EQ(901, gm_constraint_width(c));
+    CHECK(gm_state_new(c, UINT32_MAX, &err) == NULL && err.status == GM_LIMIT);
+    CHECK(gm_state_new(c, INT32_MAX - 1, &err) == NULL && err.status == GM_LIMIT);
+    gm_constraint_free(c);
+    free(w);
+}
+
 /* The largest id there is. */
 static void test_exact_id_at_the_top(void)
 {
@@ -340,6 +360,7 @@ int main(int argc, char **argv)
     RUN(test_good_nodes);
     RUN(test_malformed_nodes);
     RUN(test_limits_have_names);
+    RUN(test_end_tokens_and_history);
     RUN(test_exact_id_at_the_top);
     RUN(test_changed_modules);
     gm_vocab_free(vocab);
