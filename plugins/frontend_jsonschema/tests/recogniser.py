@@ -7,9 +7,20 @@ of blanks, and it does not handle left recursion, which they do not have.
 from __future__ import annotations
 
 import sys
-from functools import cache
 
 from glrmask_core.ir import Module, Op
+
+
+def cache(function):  # type: ignore[no-untyped-def]
+    """Like functools.cache, but in Python: deep recursion through C is limited from Python 3.12 on."""
+    known: dict[object, object] = {}
+
+    def cached(*key):  # type: ignore[no-untyped-def]
+        if key not in known:
+            known[key] = function(*key)
+        return known[key]
+
+    return cached
 
 
 class Recogniser:
