@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -204,18 +205,50 @@ def random_template(rng: random.Random, symbols: int) -> dict[str, Any]:
     )
 
 
+def effects(rng: random.Random, symbols: int) -> dict[str, Any]:
+    """A template of a few guesses, each taking up to two tops off and leaving up to three symbols."""
+    labels: list[Any] = [*range(symbols), "Default"]
+    pop: list[tuple[bool, list[tuple[Any, int]]]] = [(False, [])]
+    push: list[tuple[bool, list[tuple[Any, int]]]] = []
+    links: list[int | None] = [None]
+
+    def down(states: list[tuple[bool, list[tuple[Any, int]]]], at: int, label: Any) -> int:
+        """The target of an edge, made when there is none."""
+        known: dict[Any, int] = dict(states[at][1])
+        if label not in known:
+            known[label] = len(states)
+            states[at][1].append((label, len(states)))
+            states.append((False, []))
+        return known[label]
+
+    for _ in range(rng.randint(1, 3)):
+        at = 0
+        for _ in range(rng.randint(0, 2)):
+            at = down(pop, at, rng.choice(labels))
+            links += [None] * (len(pop) - len(links))
+        link = links[at]
+        if link is None:
+            link = links[at] = len(push)
+            push.append((False, []))
+        for _ in range(rng.randint(0, 3)):
+            link = down(push, link, rng.randrange(symbols))
+        push[link] = (True, push[link][1])
+    return template(graph(*pop), push=graph(*push), pop_to_push=links)
+
+
 def random_world(seed: int) -> tuple[ParserProgram, dict[str, Any], Vocab, random.Random]:
     rng = random.Random(seed)
     symbols = rng.randint(1, 4)
     patterns = rng.sample(PATTERNS, rng.randint(1, 5))
-    terminals = [random_template(rng, symbols) for _ in patterns]
+    roll = random_template if seed % 2 else effects
+    terminals = [roll(rng, symbols) for _ in patterns]
     ignore = rng.randrange(len(patterns)) if rng.random() < 0.3 else None
     if ignore is not None:
         terminals[ignore] = IDENTITY
     tokens = [bytes(t) for n in (1, 2, 3, 4, 5) for t in itertools.product(b"ab ()", repeat=n)]
     chosen = [*(bytes([b]) for b in b"ab ()"), *rng.sample(tokens, 60)]
     vocab = Vocab.from_id_to_bytes(dict(enumerate([*chosen, b""])))
-    made = program(terminals, random_template(rng, symbols), symbols)
+    made = program(terminals, roll(rng, symbols), symbols)
     return made, {"terminal_patterns": patterns, "ignore_terminal": ignore, "end_tokens": [len(chosen)]}, vocab, rng
 
 
@@ -285,8 +318,9 @@ def long_texts(seed: int) -> int:
     """
     rng = random.Random(seed)
     symbols = rng.randint(1, 2)
-    terminals = [random_template(rng, symbols) for _ in range(3)]
-    completion = random_template(rng, symbols)
+    roll = random_template if seed % 4 == 0 else effects
+    terminals = [roll(rng, symbols) for _ in range(3)]
+    completion = roll(rng, symbols)
     tokens = [bytes(t) for n in (1, 2, 3) for t in itertools.product(b"abc", repeat=n)]
     vocab = Vocab.from_id_to_bytes(dict(enumerate(tokens)))
     state = program(terminals, completion, symbols).compile(vocab, [b"a", b"b", b"c"]).start(4)
@@ -317,7 +351,7 @@ def long_texts(seed: int) -> int:
             continue
         follow = {byte: after(stacks, bytes([byte])) for byte in b"abc"}
         alive = [byte for byte in b"abc" if follow[byte]]
-        if not alive or max(map(len, follow.values())) > 200:
+        if not alive or max(map(len, follow.values())) > 60:
             return at
         byte = rng.choice(alive)
         state.commit_bytes(bytes([byte]))
@@ -327,8 +361,8 @@ def long_texts(seed: int) -> int:
 
 
 def test_long_texts() -> None:
-    lengths = [long_texts(seed) for seed in range(60)]
-    assert sum(n == 150 for n in lengths) > 20
+    lengths = [long_texts(seed) for seed in range(50)]
+    assert sum(lengths) > 1000 and sum(n == 150 for n in lengths) > 5
 
 
 # -- meaning --------------------------------------------------------------------------------------------------
@@ -569,6 +603,29 @@ def test_clones_and_rollback() -> None:
                 state, before = copy, before[:-n]
                 before = before[-2:] if len(before) > 2 else before
     assert not state.is_rejected()
+
+
+def test_threads_share_a_constraint() -> None:
+    """Whoever comes first fills the tables; everybody sees the same masks."""
+    constraint = brackets()
+
+    def write(number: int) -> list[set[int]]:
+        rng, state, seen = random.Random(number % 3), constraint.start(3), []
+        for _ in range(100):
+            seen.append(allowed(state))
+            state.commit_token(rng.choice(sorted(seen[-1] - {END})))
+        return seen
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(write, range(12)))
+    assert all(found[i] == found[i % 3] for i in range(12))
+
+
+def test_explanations() -> None:
+    state = brackets().start()
+    state.commit_bytes(b"((")
+    assert state.shortest_completion() == b"))"
+    assert "0x78" in str(state.explain(b"x"))
 
 
 def test_saved_and_loaded() -> None:
