@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { RE_BOUNDED = 8 };
+enum { RE_SEARCH_SHARE = 32 }; /* one emptiness test may see 1/32 of lexer_states: 125,000, about 100 ms and 60 MB */
 enum {
     RE_MAX_DEPTH = 2 * GM_RE_DEPTH, /* a derivative nests at most twice as deep as what it comes from */
     RE_BOOLEAN_DEPTH = 4            /* emptiness tests in each other: levels' worth of stack that one needs */
@@ -69,6 +70,74 @@ static bool re_equal(const GmReNode *x, const GmReNode *y)
     }
 }
 
+static uint32_t add_lengths(uint32_t x, uint32_t y) { return y == GM_INF || x > GM_INF - 1 - y ? GM_INF : x + y; }
+
+static uint32_t times_length(uint32_t x, uint32_t n)
+{
+    if (x == 0 || n == 0) {
+        return 0;
+    }
+    uint64_t product = x == GM_INF || n == GM_INF ? GM_INF : (uint64_t)x * n;
+    return product < GM_INF ? (uint32_t)product : GM_INF;
+}
+
+/* How long texts are at least and at most; lists and automata are not looked at. `shortest` at GM_INF means that
+ * many bytes or more, so it is a lower bound as well. */
+static void re_lengths(GmRegex *rx, GmReNode *proto)
+{
+    const GmReNode *a, *b;
+    proto->shortest = 0;
+    proto->longest = GM_INF;
+    switch (proto->kind) {
+    case RE_SET:
+        proto->shortest = proto->longest = 1;
+        return;
+    case RE_LIT:
+        proto->shortest = proto->longest = proto->b;
+        return;
+    case RE_SEQ:
+        a = re_at(rx, proto->a);
+        b = re_at(rx, proto->b);
+        proto->shortest = add_lengths(a->shortest, b->shortest);
+        proto->longest = add_lengths(a->longest, b->longest);
+        return;
+    case RE_ALT:
+        proto->shortest = GM_INF;
+        proto->longest = 0;
+        for (uint32_t i = 0; i < proto->b; i++) {
+            a = re_at(rx, proto->p.list[i]);
+            proto->shortest = a->shortest < proto->shortest ? a->shortest : proto->shortest;
+            proto->longest = a->longest > proto->longest ? a->longest : proto->longest;
+        }
+        return;
+    case RE_REP:
+        a = re_at(rx, proto->a);
+        proto->shortest = times_length(a->shortest, proto->b);
+        proto->longest = times_length(a->longest, proto->c);
+        return;
+    case RE_AND:
+        a = re_at(rx, proto->a);
+        b = re_at(rx, proto->b);
+        proto->shortest = a->shortest > b->shortest ? a->shortest : b->shortest;
+        proto->longest = a->longest < b->longest ? a->longest : b->longest;
+        return;
+    case RE_SUB:
+        a = re_at(rx, proto->a);
+        proto->shortest = a->shortest;
+        proto->longest = a->longest;
+        return;
+    default:
+        return;
+    }
+}
+
+/* Whether no text can be of both by their lengths alone. */
+static bool re_lengths_apart(GmRegex *rx, GmRe a, GmRe b)
+{
+    const GmReNode *x = re_at(rx, a), *y = re_at(rx, b);
+    return (x->longest != GM_INF && y->shortest > x->longest) || (y->longest != GM_INF && x->shortest > y->longest);
+}
+
 /* `proto` has all fields of the node to intern; a list of RE_ALT is copied into the arena. */
 static GmStatus re_intern(GmRegex *rx, GmReNode *proto, GmRe *out, GmError *err)
 {
@@ -93,6 +162,7 @@ static GmStatus re_intern(GmRegex *rx, GmReNode *proto, GmRe *out, GmError *err)
         memcpy(copy, proto->p.list, proto->b * sizeof(uint32_t));
         proto->p.list = copy;
     }
+    re_lengths(rx, proto);
     uint32_t id;
     void *p;
     GM_TRY(gm_pool_add(&rx->nodes, rx->mem, &id, &p, err));
@@ -407,6 +477,10 @@ static GmStatus re_raw(GmRegex *rx, GmReKind kind, GmRe a, GmRe b, GmRe *out, Gm
         *out = a;
         return GM_OK;
     }
+    if (re_lengths_apart(rx, a, b)) {
+        *out = kind == RE_AND ? GM_RE_EMPTY : a;
+        return GM_OK;
+    }
     if (kind == RE_AND && re_at(rx, a)->kind == RE_SET && re_at(rx, b)->kind == RE_SET) {
         GmByteSet meet;
         for (uint32_t i = 0; i < 4; i++) {
@@ -501,6 +575,13 @@ static GmStatus re_live_only(GmRegex *rx, GmRe *r, GmError *err)
     start->mark = number;
     GmStatus status = GM_OK;
     while (rx->pending.len > todo && witness == GM_NONE && status == GM_OK) {
+        if ((rx->search.len - base) / 2 > rx->max_nodes / RE_SEARCH_SHARE) {
+            status = gm_fail_limit(err, "lexer_states",
+                                   "whether an intersection or difference of terminals is empty shows only after more than "
+                                   "%u states (limit \"lexer_states\" / %d)",
+                                   rx->max_nodes / RE_SEARCH_SHARE, RE_SEARCH_SHARE);
+            break;
+        }
         status = live_expand(rx, rx->pending.data[--rx->pending.len], number, &witness, err);
     }
     bool dead = status == GM_OK && witness == GM_NONE;

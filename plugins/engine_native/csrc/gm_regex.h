@@ -56,6 +56,7 @@ typedef struct GmReNode {
     uint8_t bounded;   /* holds a repeat with a maximum worth counting: many states before anything recurs */
     uint16_t depth; /* nesting, bounds recursion */
     uint32_t a, b, c, d;
+    uint32_t shortest, longest; /* bounds on the bytes of a text; GM_INF: none known */
     union {
         const uint32_t *list;
         const uint8_t *text;

@@ -444,6 +444,35 @@ static void test_nesting(void)
     }
 }
 
+/* Emptiness by lengths alone; and a search that would count for long ends by name. */
+static void test_emptiness(void)
+{
+    Fixture f;
+    begin(&f, 8);
+    GmRe a = letter(&f, 'a'), any, star, longer, shorter, counted, out;
+    OK(gm_re_alt2(&f.rx, a, letter(&f, 'b'), &any, &err));
+    OK(gm_re_rep(&f.rx, a, 83886081, GM_INF, &longer, &err));
+    OK(gm_re_rep(&f.rx, any, 2, 33554437, &shorter, &err));
+    uint32_t before = f.rx.nodes.len;
+    OK(gm_re_and(&f.rx, longer, shorter, &out, &err));
+    CHECK_EQ(GM_RE_EMPTY, out);
+    OK(gm_re_and(&f.rx, shorter, longer, &out, &err));
+    CHECK_EQ(GM_RE_EMPTY, out);
+    OK(gm_re_sub(&f.rx, longer, shorter, &out, &err));
+    CHECK_EQ(longer, out);
+    CHECK_EQ(before, f.rx.nodes.len);
+    OK(gm_re_rep(&f.rx, any, 0, GM_INF, &star, &err));
+    OK(gm_re_rep(&f.rx, a, 100000, GM_INF, &counted, &err));
+    CHECK_EQ(GM_LIMIT, gm_re_and(&f.rx, counted, star, &out, &err));
+    CHECK(strcmp(err.limit, "lexer_states") == 0);
+    OK(gm_re_rep(&f.rx, a, 2000, 3000, &counted, &err));
+    OK(gm_re_and(&f.rx, counted, star, &out, &err));
+    CHECK(out != GM_RE_EMPTY);
+    CHECK_EQ(2000, gm_re_node(&f.rx, out)->shortest);
+    CHECK_EQ(3000, gm_re_node(&f.rx, out)->longest);
+    end(&f);
+}
+
 int main(void)
 {
     RUN(test_random_languages);
@@ -451,6 +480,7 @@ int main(void)
     RUN(test_characters);
     RUN(test_wide_nodes);
     RUN(test_nesting);
+    RUN(test_emptiness);
     RUN(test_shared_nodes);
     return check_result();
 }
