@@ -296,10 +296,32 @@ static GmStatus new_rule(GmNfa *nfa, GmRuleKind kind, uint32_t node, uint32_t ct
 }
 
 static uint64_t node_key(uint32_t node, uint32_t ctx) { return gm_pair(ctx, node); }
-static uint64_t memo_key(const GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx)
+static uint64_t memo_key(uint32_t node, uint32_t cont, uint32_t ctx)
 {
-    (void)nfa;
     return (uint64_t)ctx << 52 | (uint64_t)cont << 26 | node;
+}
+
+/* The state of (node, cont, ctx), or GM_NONE. */
+static uint32_t memo_get(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx)
+{
+    const GmBuilt *built = &nfa->built[node];
+    uint64_t key = memo_key(node, cont, ctx);
+    if (built->key == key + 1) {
+        return built->state;
+    }
+    return built->key == 0 ? GM_NONE : gm_map_get(&nfa->memo, key);
+}
+
+static GmStatus memo_put(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uint32_t state, GmError *err)
+{
+    GmBuilt *built = &nfa->built[node];
+    uint64_t key = memo_key(node, cont, ctx);
+    if (built->key == 0) {
+        built->key = key + 1;
+        built->state = state;
+        return GM_OK;
+    }
+    return gm_map_put(&nfa->memo, nfa->mem, key, state, err);
 }
 
 /* The rule whose body is `node` in context `ctx`; its states are built later. */
@@ -320,7 +342,7 @@ static GmStatus with_ignore(GmNfa *nfa, uint32_t to, uint32_t ctx, uint32_t *out
         *out = to;
         return GM_OK;
     }
-    uint64_t key = memo_key(nfa, (1u << 26) - 1, to, ctx);
+    uint64_t key = memo_key((1u << 26) - 1, to, ctx); /* no node has this number */
     *out = gm_map_get(&nfa->memo, key);
     if (*out != GM_NONE) {
         return GM_OK;
@@ -385,8 +407,7 @@ static GmStatus want(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uin
         *out = GM_NFA_DEAD;
         return GM_OK;
     }
-    uint64_t key = memo_key(nfa, node, cont, ctx);
-    *out = gm_map_get(&nfa->memo, key);
+    *out = memo_get(nfa, node, cont, ctx);
     if (*out != GM_NONE) {
         return GM_OK;
     }
@@ -401,14 +422,14 @@ static GmStatus want(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uin
         if (gm_re_nullable(nfa->rx, re)) {
             GM_TRY(add_edge(nfa, *out, GM_EDGE_EPS, 0, cont, err));
         }
-        return gm_map_put(&nfa->memo, nfa->mem, key, *out, err);
+        return memo_put(nfa, node, cont, ctx, *out, err);
     }
     if (row[0] == IR_TOKEN_IDS) {
         GM_TRY(id_set_of(nfa, node, &sym, err));
         GM_TRY(with_ignore(nfa, cont, ctx, &to, err));
         GM_TRY(new_state(nfa, out, err));
         GM_TRY(add_edge(nfa, *out, GM_EDGE_EXACT, sym, to, err));
-        return gm_map_put(&nfa->memo, nfa->mem, key, *out, err);
+        return memo_put(nfa, node, cont, ctx, *out, err);
     }
     bool call = row[0] == IR_CALL;
     uint32_t body = call ? (uint32_t)nfa->module.rules[2 * row[1] + 1] : node;
@@ -424,7 +445,7 @@ static GmStatus want(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uin
         GM_TRY(rule_for(nfa, body, ctx, &rule, err));
         GM_TRY(new_state(nfa, out, err));
         GM_TRY(add_edge(nfa, *out, GM_EDGE_CALL, rule, cont, err));
-        return gm_map_put(&nfa->memo, nfa->mem, key, *out, err);
+        return memo_put(nfa, node, cont, ctx, *out, err);
     }
     GM_PUSH(nfa->mem, nfa->frames, ((GmFrame){node, cont, ctx, 0, GM_NONE, GM_NONE}));
     return GM_OK;
@@ -444,9 +465,8 @@ static GmStatus finish(GmNfa *nfa, uint32_t at, uint32_t state, GmError *err)
     const GmFrame f = nfa->frames.data[at];
     GM_CHECK(at + 1 == nfa->frames.len, err);
     nfa->frames.len--;
-    uint64_t key = memo_key(nfa, f.node, f.cont, f.ctx);
-    GM_CHECK(gm_map_get(&nfa->memo, key) == GM_NONE, err);
-    return gm_map_put(&nfa->memo, nfa->mem, key, state, err);
+    GM_CHECK(memo_get(nfa, f.node, f.cont, f.ctx) == GM_NONE, err);
+    return memo_put(nfa, f.node, f.cont, f.ctx, state, err);
 }
 
 static GmStatus lazy_rule(GmNfa *nfa, uint32_t node, uint32_t ctx, uint32_t *out, GmError *err);
@@ -796,6 +816,8 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     void *p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(GmRe), &p, err));
     nfa->re = p;
+    GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(GmBuilt), &p, err));
+    nfa->built = p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(uint32_t), &p, err));
     nfa->weight = p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, 1, &p, err));
@@ -822,6 +844,9 @@ void gm_nfa_deinit(GmNfa *nfa)
 
 GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
 {
+    if (nfa->states.len > 0) {
+        memset(nfa->built, 0, nfa->module.n_nodes * sizeof *nfa->built);
+    }
     clear_build(nfa);
     uint32_t end, state;
     GM_TRY(new_state(nfa, &end, err));
@@ -838,8 +863,7 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
         if (gm_map_get(&nfa->first, node_key(rule.node, rule.ctx)) == GM_NONE) {
             GM_TRY(gm_map_put(&nfa->first, nfa->mem, node_key(rule.node, rule.ctx), GM_NFA_END, err));
         }
-        uint64_t key = memo_key(nfa, rule.node, GM_NFA_END, rule.ctx);
-        state = gm_map_get(&nfa->memo, key);
+        state = memo_get(nfa, rule.node, GM_NFA_END, rule.ctx);
         const int32_t *row = row_of(nfa, rule.node);
         bool leaf = row[0] < IR_TERMINAL || row[0] == IR_TERMINAL || row[0] == IR_TOKEN_IDS || row[0] == IR_CALL;
         if (state == GM_NONE && leaf) {
@@ -850,7 +874,7 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
             while (nfa->frames.len > depth) {
                 GM_TRY(build_frame(nfa, err));
             }
-            state = gm_map_get(&nfa->memo, key);
+            state = memo_get(nfa, rule.node, GM_NFA_END, rule.ctx);
         }
         GM_CHECK(state != GM_NONE, err);
         nfa->rules.data[r].entry = state;

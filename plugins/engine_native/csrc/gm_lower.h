@@ -78,6 +78,11 @@ typedef struct GmFrame { /* a node whose state is being built */
     uint32_t node, cont, ctx, cursor, acc, extra;
 } GmFrame;
 
+typedef struct GmBuilt { /* the state of a node with the first continuation it was wanted with */
+    uint64_t key;        /* 0: none yet */
+    uint32_t state;
+} GmBuilt;
+
 typedef struct GmNfa {
     GmMem *mem;
     GmArena *arena;
@@ -96,7 +101,8 @@ typedef struct GmNfa {
     GM_VEC(GmIdSet) id_sets;
     GM_VEC(GmRe) ignores; /* by context: I+, context 0 has none */
     GM_VEC(GmFrame) frames;
-    GmMap memo;      /* (node, cont, ctx) -> state */
+    GmBuilt *built;  /* per node; most nodes have one continuation */
+    GmMap memo;      /* (node, cont, ctx) -> state, for further continuations */
     GmMap first;     /* (node, ctx) -> first continuation */
     GmMap rule_of;   /* (node, ctx) -> rule */
     GmMap set_of;    /* token id node -> id set */
