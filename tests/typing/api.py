@@ -61,7 +61,7 @@ def decode(constraint: glrmask.Constraint) -> list[int]:
     while not state.is_terminated():
         state.fill_mask(words)
         mask: npt.NDArray[np.bool_] = state.mask()
-        state.commit_token(int(mask.argmax()))
+        state.commit_token(int(np.argmax(mask)))
         written += state.forced()
     copy: glrmask.ConstraintState = state.clone()
     copy.rollback(1)
