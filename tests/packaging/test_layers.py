@@ -144,7 +144,7 @@ def test_c_modules_include_without_cycles_and_only_libc() -> None:
     files = sorted([*folder.glob("*.c"), *folder.glob("*.h")])
     if not files:
         pytest.skip("the engine has no C sources in this checkout")
-    system = {"pthread.h", "unistd.h", "windows.h", "sched.h"} | {"sys/mman.h", "process.h"}
+    system = {"pthread.h", "unistd.h", "windows.h", "sched.h"} | {"sys/mman.h", "malloc.h", "process.h"}
     libc = {
         "assert.h",
         "ctype.h",

@@ -4,6 +4,7 @@
  * GmConstraint  one closed grammar compiled for a vocabulary. Reference-counted; any number of threads.
  * GmState       one sequence. One thread at a time: a call that finds another one inside changes nothing and
  *               answers GM_COMMIT_BUSY (or -1).
+ * GmHeap        where the memory of all these comes from. Reference-counted; any number of threads.
  * GmWorker      one thread that fills tables of constraints ahead of need.
  * Handles are freed with the matching _free call, in any order.
  * Errors travel as return values and in the caller's GmError; nothing here allocates for a message, touches
@@ -26,6 +27,7 @@ typedef struct GmVocab GmVocab;
 typedef struct GmConstraint GmConstraint;
 typedef struct GmState GmState;
 typedef struct GmWorker GmWorker;
+typedef struct GmHeap GmHeap;
 
 /* Fields of glrmask_core.options.CompileOptions and Limits that the engine obeys. */
 typedef struct GmOptions {
@@ -65,9 +67,24 @@ typedef struct GmStateReport {
     uint32_t threads, tops;
 } GmStateReport;
 
-/* Token i has id ids[i] (ascending, distinct) and bytes blob[off[i] .. off[i + 1]); copied. */
+/* Large pieces of freed memory are kept for delay_ms (negative: for good), then reset or, with `decommits`, given
+ * back; see gm_heap.h. NULL without memory. */
+GmHeap *gm_heap_new(int64_t delay_ms, int decommits);
+void gm_heap_free(GmHeap *heap);
+/* Purge now what is kept; the bytes of it. */
+uint64_t gm_heap_purge(GmHeap *heap);
+/* Bytes kept at the moment, neither in use nor purged. */
+uint64_t gm_heap_kept(GmHeap *heap);
+/* Around a fork, so that the lock is free in the child. */
+void gm_heap_pause(GmHeap *heap);
+void gm_heap_resume(GmHeap *heap);
+
+/* Token i has id ids[i] (ascending, distinct) and bytes blob[off[i] .. off[i + 1]); copied. Its memory and that of
+ * its constraints and states comes from the heap, which is retained; the first form uses the C library. */
 GmVocab *gm_vocab_new(const uint32_t *ids, const int64_t *off, const uint8_t *blob, uint32_t n,
                       uint32_t max_token_bytes, GmError *err);
+GmVocab *gm_vocab_new_in(GmHeap *heap, const uint32_t *ids, const int64_t *off, const uint8_t *blob, uint32_t n,
+                         uint32_t max_token_bytes, GmError *err);
 void gm_vocab_free(GmVocab *vocab);
 uint64_t gm_vocab_bytes(const GmVocab *vocab);
 

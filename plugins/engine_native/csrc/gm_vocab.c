@@ -64,6 +64,17 @@ GmVocab *gm_vocab_new(const uint32_t *ids, const int64_t *off, const uint8_t *bl
     return gm_vocab_new_with(gm_mem_libc, NULL, ids, off, blob, n, max_token_bytes, err);
 }
 
+GmVocab *gm_vocab_new_in(GmHeap *heap, const uint32_t *ids, const int64_t *off, const uint8_t *blob, uint32_t n,
+                         uint32_t max_token_bytes, GmError *err)
+{
+    GmVocab *vocab = gm_vocab_new_with(gm_heap_resize, heap, ids, off, blob, n, max_token_bytes, err);
+    if (vocab != NULL) {
+        vocab->heap = heap;
+        gm_heap_retain(heap);
+    }
+    return vocab;
+}
+
 GmVocab *gm_vocab_new_with(GmResizeFn resize, void *context, const uint32_t *ids, const int64_t *off, const uint8_t *blob,
                            uint32_t n, uint32_t max_token_bytes, GmError *err)
 {
@@ -98,7 +109,9 @@ void gm_vocab_free(GmVocab *vocab)
     gm_mem_free(&vocab->mem, vocab->blob, vocab->n_blob);
     gm_mem_free(&vocab->mem, vocab->index, vocab->n_index * sizeof(uint32_t));
     const GmMem mem = vocab->mem;
+    GmHeap *heap = vocab->heap;
     gm_mem_object_free(&mem, vocab, sizeof *vocab);
+    gm_heap_free(heap);
 }
 
 uint64_t gm_vocab_bytes(const GmVocab *vocab) { return vocab->mem.used; }

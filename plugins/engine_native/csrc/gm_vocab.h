@@ -5,6 +5,7 @@
 #define GM_VOCAB_H
 
 #include "gm.h"
+#include "gm_heap.h"
 #include "gm_sync.h"
 #include "gm_hash.h"
 #include "gm_shared.h"
@@ -13,6 +14,7 @@
 struct GmVocab {
     atomic_uint references;
     GmMem mem;
+    GmHeap *heap; /* where `mem` takes from, or NULL */
     GmTrie trie;
     GmShared shared; /* steps of wide terminals; the only part that changes */
     uint32_t n;

@@ -13,6 +13,7 @@ from glrmask_core.vocab import Vocab
 
 from ._native import ffi, lib
 from .handles import owned, vocab_handle
+from .heap import heap
 from .program import encode
 from .state import NativeState
 from .status import new_error, raise_for, raise_in_state
@@ -162,4 +163,8 @@ class NativeEngine:
         return self.compile(module, vocab, options)
 
     def purge(self, force: bool) -> None:
-        """Nothing is shared beyond vocabularies, which are freed with their last owner."""
+        """Give back what is kept of freed memory.
+
+        ``force`` changes nothing: what constraints share hangs on their vocabulary, in use until that is dropped.
+        """
+        heap.purge()

@@ -14,6 +14,7 @@ from glrmask_core.options import Limits
 from glrmask_core.vocab import Vocab
 
 from ._native import ffi, lib
+from .heap import heap
 from .status import new_error, raise_for
 
 CACHE_KEY = "native"
@@ -43,7 +44,8 @@ def _build(vocab: Vocab, limits: Limits) -> Any:
     err = new_error()
     ids = np.ascontiguousarray(ids, np.uint32)
     offsets = np.ascontiguousarray(offsets, np.int64)
-    pointer = lib.gm_vocab_new(
+    pointer = lib.gm_vocab_new_in(
+        heap.pointer(),
         ffi.from_buffer("uint32_t[]", ids),
         ffi.from_buffer("int64_t[]", offsets),
         ffi.from_buffer("uint8_t[]", blob),
