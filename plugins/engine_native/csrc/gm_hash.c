@@ -90,27 +90,42 @@ static void map_insert(GmMapTable *table, uint64_t key, uint32_t value)
     gm_store(&table->slots[at].key, key + 1);
 }
 
+static GmStatus map_grow(GmMap *map, GmMem *mem, uint32_t cap, GmError *err)
+{
+    GmMapTable *table = gm_load(&map->table), *fresh;
+    void *p = NULL;
+    GM_TRY(gm_mem_resize(mem, &p, 0, map_bytes(cap), err));
+    memset(p, 0, map_bytes(cap));
+    fresh = p;
+    fresh->cap = cap;
+    fresh->outgrown = table;
+    for (uint32_t i = 0; table != NULL && i < table->cap; i++) {
+        uint64_t old = atomic_load_explicit(&table->slots[i].key, memory_order_relaxed);
+        if (old != 0) {
+            map_insert(fresh, old - 1, table->slots[i].value);
+        }
+    }
+    gm_store(&map->table, fresh);
+    return GM_OK;
+}
+
+GmStatus gm_map_reserve(GmMap *map, GmMem *mem, uint32_t n, GmError *err)
+{
+    const GmMapTable *table = gm_load(&map->table);
+    uint32_t cap = table == NULL ? 32 : table->cap;
+    while (cap / 2 < map->len + n && cap < (1u << 30)) {
+        cap *= 2;
+    }
+    return table != NULL && cap == table->cap ? GM_OK : map_grow(map, mem, cap, err);
+}
+
 GmStatus gm_map_put(GmMap *map, GmMem *mem, uint64_t key, uint32_t value, GmError *err)
 {
-    GmMapTable *table = gm_load(&map->table);
+    const GmMapTable *table = gm_load(&map->table);
     if (table == NULL || map->len + 1 > table->cap / 2) {
-        uint32_t cap = table == NULL ? 32 : table->cap * 2;
-        void *p = NULL;
-        GM_TRY(gm_mem_resize(mem, &p, 0, map_bytes(cap), err));
-        memset(p, 0, map_bytes(cap));
-        GmMapTable *fresh = p;
-        fresh->cap = cap;
-        fresh->outgrown = table;
-        for (uint32_t i = 0; table != NULL && i < table->cap; i++) {
-            uint64_t old = atomic_load_explicit(&table->slots[i].key, memory_order_relaxed);
-            if (old != 0) {
-                map_insert(fresh, old - 1, table->slots[i].value);
-            }
-        }
-        gm_store(&map->table, fresh);
-        table = fresh;
+        GM_TRY(map_grow(map, mem, table == NULL ? 32 : table->cap * 2, err));
     }
-    map_insert(table, key, value);
+    map_insert(gm_load(&map->table), key, value);
     map->len++;
     return GM_OK;
 }

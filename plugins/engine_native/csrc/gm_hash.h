@@ -56,6 +56,8 @@ void gm_map_init(GmMap *map);
 void gm_map_deinit(GmMap *map, GmMem *mem);
 /* Any thread. GM_NONE when absent. Keys are below 2^64 - 1. */
 uint32_t gm_map_get(GmMap *map, uint64_t key);
+/* Owner only. Room for n more keys at once, so that a map whose size is known about is not built several times. */
+GmStatus gm_map_reserve(GmMap *map, GmMem *mem, uint32_t n, GmError *err);
 /* Owner only; the key must be absent. */
 GmStatus gm_map_put(GmMap *map, GmMem *mem, uint64_t key, uint32_t value, GmError *err);
 

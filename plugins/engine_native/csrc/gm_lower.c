@@ -848,7 +848,12 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
         memset(nfa->built, 0, nfa->module.n_nodes * sizeof *nfa->built);
     }
     clear_build(nfa);
-    uint32_t end, state;
+    uint32_t end, state, n = nfa->module.n_nodes;
+    if (n > 256) { /* about what the schemas of real use come to; too little only costs growing */
+        GM_RESERVE(nfa->mem, nfa->states, n);
+        GM_RESERVE(nfa->mem, nfa->edges, n);
+        GM_TRY(gm_map_reserve(&nfa->memo, nfa->mem, n / 4, err));
+    }
     GM_TRY(new_state(nfa, &end, err));
     GM_TRY(new_state(nfa, &state, err));
     GM_CHECK(end == GM_NFA_END && state == GM_NFA_DEAD, err);

@@ -176,10 +176,10 @@ GmStatus gm_pool_add(GmPool *pool, GmMem *mem, uint32_t *id, void **element, GmE
     if (pool->block[top] == NULL) {
         size_t bytes = ((size_t)64 << top) * pool->size;
         GM_TRY(gm_mem_resize(mem, &pool->block[top], 0, bytes, err));
-        memset(pool->block[top], 0, bytes);
     }
     *id = at;
     *element = gm_pool_at(pool, at);
+    memset(*element, 0, pool->size); /* not the whole block: half of it may never be touched */
     pool->len++;
     return GM_OK;
 }
