@@ -75,7 +75,7 @@ MUTATIONS = (
         "what reads a byte differently is taken out of the step of the other state (views)",
         (
             (
-                "gm_view.c",
+                "gm_step.c",
                 "            gm_bits_clear(words, trie->ids[t]);\n        }\n    }\n    GM_TRY(walk_bytes(",
                 "        }\n    }\n    GM_TRY(walk_bytes(",
             ),
@@ -84,7 +84,7 @@ MUTATIONS = (
     Mutation(
         "difference-keeps-entries",
         "and so is what follows (views)",
-        (("gm_view.c", "if (!in_range(like, base->entries[j].node)) {", "{"),),
+        (("gm_step.c", "if (!in_range(like, base->entries[j].node)) {", "{"),),
     ),
     Mutation(
         "debt-lost-at-pop",
@@ -122,7 +122,7 @@ MUTATIONS = (
     Mutation(
         "exempt-owes-in-views",
         "exempt terminals owe nothing in views either (views)",
-        (("gm_view.c", "if (w->exempt || owed == GM_RE_EPS) {", "if (owed == GM_RE_EPS) {"),),
+        (("gm_step.c", "if (w->exempt || owed == GM_RE_EPS) {", "if (owed == GM_RE_EPS) {"),),
     ),
     Mutation(
         "ignore-not-exempt",
@@ -145,7 +145,7 @@ MUTATIONS = (
         "the same inside a step (views)",
         (
             (
-                "gm_view.c",
+                "gm_step.c",
                 "                rest = bites ? rest : GM_RE_EMPTY;\n            }\n        }\n        if (next == 0)",
                 "                rest = GM_RE_EMPTY;\n            }\n        }\n        if (next == 0)",
             ),
@@ -322,7 +322,7 @@ MUTATIONS = (
     Mutation(
         "loop-ignores-height",
         "a counted loop takes a subtree only up to its count (loops)",
-        (("gm_view.c", " && trie->nodes[node].height <= state->cap;", " && (state->cap > 0);"),),
+        (("gm_step.c", " && trie->nodes[node].height <= state->cap;", " && (state->cap > 0);"),),
     ),
     Mutation(
         "loop-keeps-exit",

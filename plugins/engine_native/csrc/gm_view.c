@@ -1,10 +1,8 @@
-#include "gm_view.h"
+#include "gm_view_entries.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIFFERENCE_BYTES = 48 }; /* more subtrees than that are walked */
-enum { GM_SHARED_NODES = 256 }; /* visited nodes from which a step is kept by the vocabulary: about 1 us */
 enum { BASE_INTERNED = 1024 }; /* larger bases are rarely equal and cost more to hash than to keep twice */
 
 GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, const GmTrie *trie, GmShared *shared,
@@ -72,18 +70,7 @@ void gm_views_deinit(GmViews *vs)
 
 /* -- debts ---------------------------------------------------------------------------------------- */
 
-/* The debt after one more byte; *violated when the owed terminal matches after all. */
-static GmStatus debt_step(GmViews *vs, GmRe debt, uint8_t byte, GmRe *out, bool *violated, GmError *err)
-{
-    uint32_t entry;
-    GM_TRY(gm_re_deriv(vs->rx, debt, byte, &entry, err));
-    *violated = (entry & GM_RE_NULLABLE) != 0;
-    *out = GM_RE_ID(entry);
-    return GM_OK;
-}
-
-/* Can a token that extends `node` violate the debt? If not, the view forgets it. */
-static GmStatus debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmError *err)
+GmStatus gm_debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmError *err)
 {
     const GmTrieNode *nodes = vs->trie->nodes;
     if (debt == GM_RE_EMPTY || nodes[node].end == node + 1) {
@@ -103,7 +90,7 @@ static GmStatus debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmE
             vs->open_bites.len--;
         }
         GmRe rest;
-        GM_TRY(debt_step(vs, vs->open_bites.data[vs->open_bites.len - 1].debt, nodes[c].byte, &rest, &bites, err));
+        GM_TRY(gm_debt_step(vs, vs->open_bites.data[vs->open_bites.len - 1].debt, nodes[c].byte, &rest, &bites, err));
         if (rest == GM_RE_EMPTY) {
             c = nodes[c].end;
             continue;
@@ -117,20 +104,20 @@ static GmStatus debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmE
     return GM_OK;
 }
 
-/* Append the entries below a trie node: each child byte is judged against the debt at once, so nearly every
- * entry owes nothing and an entry that cannot go on is not there at all. */
-static GmStatus entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err)
+/* Each child byte is judged against the debt at once, so nearly every entry owes nothing and an entry that
+ * cannot go on is not there at all. */
+GmStatus gm_entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err)
 {
     const GmTrieNode *nodes = vs->trie->nodes;
     for (uint32_t c = node + 1; c < nodes[node].end; c = nodes[c].end) {
         GmRe rest = GM_RE_EMPTY;
         if (debt != GM_RE_EMPTY) {
             bool violated, bites;
-            GM_TRY(debt_step(vs, debt, nodes[c].byte, &rest, &violated, err));
+            GM_TRY(gm_debt_step(vs, debt, nodes[c].byte, &rest, &violated, err));
             if (violated) {
                 continue;
             }
-            GM_TRY(debt_bites(vs, c, rest, &bites, err));
+            GM_TRY(gm_debt_bites(vs, c, rest, &bites, err));
             rest = bites ? rest : GM_RE_EMPTY;
         }
         GM_PUSH(vs->mem, vs->after, ((GmEntry){c, rest}));
@@ -305,8 +292,7 @@ GmStatus gm_view_of(GmViews *vs, uint32_t *bases, uint32_t n, uint32_t *view, Gm
     return gm_index_add(&vs->view_index, vs->mem, hash, *view, err);
 }
 
-/* The view of the entries gathered in vs->after from `start` on, which are taken off. */
-static GmStatus view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *view, GmError *err)
+GmStatus gm_view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *view, GmError *err)
 {
     uint32_t n = vs->after.len - start, base;
     *view = GM_VIEW_EMPTY;
@@ -325,441 +311,7 @@ GmStatus gm_view_whole(GmViews *vs, GmRe debt, uint32_t *view, GmError *err)
         return GM_OK;
     }
     uint32_t start = vs->after.len;
-    GM_TRY(entries_under(vs, 0, debt, err));
-    GM_TRY(view_of_after(vs, start, true, view, err));
+    GM_TRY(gm_entries_under(vs, 0, debt, err));
+    GM_TRY(gm_view_of_after(vs, start, true, view, err));
     return gm_map_put(&vs->whole_map, vs->mem, debt, *view, err);
-}
-
-/* -- steps ------------------------------------------------------------------------------------------ */
-
-static GmStatus take_range(GmViews *vs, uint32_t from, uint32_t to, GmError *err)
-{
-    if (from == to) {
-        return GM_OK;
-    }
-    if (vs->ranges.len > 0 && vs->ranges.data[vs->ranges.len - 1].to == from) {
-        vs->ranges.data[vs->ranges.len - 1].to = to;
-        return GM_OK;
-    }
-    GM_PUSH(vs->mem, vs->ranges, ((GmRange){from, to}));
-    return GM_OK;
-}
-
-enum { WALK_CACHE = 16 }; /* lexer states met lately; a body and its escapes are five or six */
-
-typedef struct WalkState { /* what a walk asks of a lexer state */
-    uint32_t entry;      /* GM_RE_UNKNOWN: free */
-    uint32_t cap;
-    uint64_t groups;     /* of the loop; 0 where it must not be used */
-    const uint32_t *row; /* NULL for single forms */
-} WalkState;
-
-typedef struct Walk {
-    GmViews *vs;
-    bool exempt;
-    WalkState cache[WALK_CACHE];
-} Walk;
-
-static void walk_init(Walk *w, GmViews *vs, bool exempt)
-{
-    w->vs = vs;
-    w->exempt = exempt;
-    for (uint32_t i = 0; i < WALK_CACHE; i++) {
-        w->cache[i].entry = GM_RE_UNKNOWN;
-    }
-}
-
-static GmStatus walk_state_make(Walk *w, uint32_t entry, WalkState *out, GmError *err)
-{
-    GmRegex *rx = w->vs->rx;
-    GmRe re = GM_RE_ID(entry);
-    GmLoop loop;
-    GM_TRY(gm_re_loop(rx, re, &loop, err));
-    out->row = NULL;
-    if (!gm_re_node(rx, re)->is_single) {
-        GM_TRY(gm_re_row(rx, re, &out->row, err));
-    }
-    out->groups = (entry & GM_RE_NULLABLE) != 0 && w->exempt ? 0 : loop.groups;
-    out->cap = loop.cap;
-    out->entry = entry;
-    return GM_OK;
-}
-
-static inline GmStatus walk_state(Walk *w, uint32_t entry, const WalkState **out, GmError *err)
-{
-    WalkState *slot = &w->cache[(entry ^ entry >> 4) % WALK_CACHE];
-    *out = slot;
-    return slot->entry == entry ? GM_OK : walk_state_make(w, entry, slot, err);
-}
-
-/* Are all tokens below the node read inside the terminal, with no boundary on the way? */
-static inline bool takes_subtree(const GmTrie *trie, uint32_t node, const WalkState *state)
-{
-    return (trie->groups[node] & ~state->groups) == 0 && trie->nodes[node].height <= state->cap;
-}
-
-/* The terminal matches at `node`: what may follow. `debt` is what earlier terminals owe after its byte. */
-static GmStatus leave_at(const Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
-{
-    GmRe owed = GM_RE_ID(entry);
-    if (w->exempt || owed == GM_RE_EPS) {
-        owed = GM_RE_EMPTY;
-    }
-    GM_TRY(gm_re_alt2(w->vs->rx, debt, owed, &owed, err));
-    return entries_under(w->vs, node, owed, err);
-}
-
-/* The terminal has just read the byte of `node` and is in the state of `entry`, owing `debt`: the tokens that
- * end here, or all below at once; else the node is opened, for its children to be read. */
-static GmStatus arrive(Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
-{
-    GmViews *vs = w->vs;
-    const GmTrieNode *nodes = vs->trie->nodes;
-    uint32_t end = nodes[node].end;
-    if (end == node + 1) {
-        return take_range(vs, nodes[node].token, nodes[end].token, err);
-    }
-    if (GM_RE_ID(entry) == GM_RE_EPS) {
-        GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
-        return leave_at(w, node, entry, debt, err);
-    }
-    const WalkState *state;
-    GM_TRY(walk_state(w, entry, &state, err));
-    if (debt == GM_RE_EMPTY && takes_subtree(vs->trie, node, state)) {
-        return take_range(vs, nodes[node].token, nodes[end].token, err);
-    }
-    GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
-    GM_PUSH(vs->mem, vs->open, ((GmOpen){state->row, end, GM_RE_ID(entry), debt}));
-    return (entry & GM_RE_NULLABLE) != 0 ? leave_at(w, node, entry, debt, err) : GM_OK;
-}
-
-/* Read the subtree of one entry, whose byte has led to `entry`: preorder, with a stack of open nodes. */
-static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmError *err)
-{
-    GmViews *vs = w->vs;
-    const GmTrieNode *nodes = vs->trie->nodes;
-    uint32_t base = vs->open.len, end = nodes[top].end;
-    uint64_t walked = 0;
-    GM_TRY(arrive(w, top, entry, debt, err));
-    for (uint32_t c = top + 1; c < end && vs->open.len > base;) {
-        const GmOpen *open = &vs->open.data[vs->open.len - 1];
-        if (c >= open->end) {
-            vs->open.len--;
-            continue;
-        }
-        uint32_t next, before = vs->open.len;
-        GmRe rest = GM_RE_EMPTY;
-        walked++;
-        if (open->row != NULL) {
-            next = open->row[nodes[c].byte];
-        } else {
-            GM_TRY(gm_re_deriv(vs->rx, open->re, nodes[c].byte, &next, err));
-        }
-        if (next != 0 && open->debt != GM_RE_EMPTY) {
-            bool violated, bites;
-            GM_TRY(debt_step(vs, open->debt, nodes[c].byte, &rest, &violated, err));
-            next = violated ? 0 : next;
-            if (next != 0) {
-                GM_TRY(debt_bites(vs, c, rest, &bites, err));
-                rest = bites ? rest : GM_RE_EMPTY;
-            }
-        }
-        if (next == 0) {
-            c = nodes[c].end;
-            continue;
-        }
-        GM_TRY(arrive(w, c, next, rest, err));
-        c = vs->open.len > before ? c + 1 : nodes[c].end;
-    }
-    vs->open.len = base;
-    vs->walked += walked;
-    return GM_OK;
-}
-
-/* Token ids of the ranges: a list when short, the complement cleared when nearly all. */
-static GmStatus toks_of_ranges(GmViews *vs, GmToks *out, GmError *err)
-{
-    const GmTrie *trie = vs->trie;
-    uint32_t count = 0, n = vs->ranges.len;
-    for (uint32_t i = 0; i < n; i++) {
-        count += vs->ranges.data[i].to - vs->ranges.data[i].from;
-    }
-    memset(out, 0, sizeof *out);
-    void *p;
-    if (count <= GM_SPARSE_MAX) {
-        if (count > 0) {
-            GM_TRY(gm_arena_alloc(vs->arena, count * sizeof(uint32_t), &p, err));
-            uint32_t *ids = p;
-            out->ids = ids;
-            for (uint32_t i = 0; i < n; i++) {
-                for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
-                    ids[out->n_ids++] = trie->ids[t];
-                }
-            }
-        }
-        return GM_OK;
-    }
-    GM_TRY(gm_arena_alloc(vs->arena, trie->n_words * sizeof(uint32_t), &p, err));
-    uint32_t *words = p;
-    bool sorted = true;
-    for (uint32_t i = 1; i < n; i++) {
-        sorted = sorted && vs->ranges.data[i - 1].to <= vs->ranges.data[i].from;
-    }
-    if (sorted && count > trie->n_tokens / 2) {
-        memcpy(words, trie->all, trie->n_words * sizeof(uint32_t));
-        uint32_t from = 0;
-        for (uint32_t i = 0; i <= n; i++) {
-            uint32_t to = i < n ? vs->ranges.data[i].from : trie->n_tokens;
-            for (uint32_t t = from; t < to; t++) {
-                gm_bits_clear(words, trie->ids[t]);
-            }
-            from = i < n ? vs->ranges.data[i].to : to;
-        }
-        /* An id with several byte strings does not exist, so clearing one token clears one reading. */
-    } else {
-        memset(words, 0, trie->n_words * sizeof(uint32_t));
-        for (uint32_t i = 0; i < n; i++) {
-            for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
-                gm_bits_set(words, trie->ids[t]);
-            }
-        }
-    }
-    GM_TRY(gm_arena_alloc(vs->arena, sizeof(uint32_t *), &p, err));
-    const uint32_t **list = p;
-    list[0] = words;
-    out->dense = (const uint32_t *const *)list;
-    out->n_dense = 1;
-    return GM_OK;
-}
-
-/* The view of a base that the vocabulary keeps: by reference. */
-static GmStatus view_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_t *view, GmError *err)
-{
-    *view = GM_VIEW_EMPTY;
-    if (shared == NULL) {
-        return GM_OK;
-    }
-    *view = gm_map_get(&vs->shared_map, shared->number);
-    if (*view != GM_NONE) {
-        return GM_OK;
-    }
-    uint32_t base;
-    void *p;
-    GM_TRY(gm_pool_add(&vs->bases, vs->mem, &base, &p, err));
-    *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets};
-    GM_TRY(gm_view_of(vs, &base, 1, view, err));
-    return gm_map_put(&vs->shared_map, vs->mem, shared->number, *view, err);
-}
-
-static GmStatus step_add(GmViews *vs, uint32_t base, GmLex lex, const GmStep *made, uint32_t *step, GmError *err)
-{
-    void *p;
-    GM_TRY(gm_pool_add(&vs->steps, vs->mem, step, &p, err));
-    *(GmStep *)p = *made;
-    return gm_map_put(&vs->step_map, vs->mem, gm_pair(base, lex), *step, err);
-}
-
-/* The first bucket whose byte is at least `byte`. */
-static uint32_t find_bucket(const GmBase *base, uint8_t byte)
-{
-    uint32_t from = 0, to = base->n_buckets;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (base->buckets[mid].byte < byte) {
-            from = mid + 1;
-        } else {
-            to = mid;
-        }
-    }
-    return from;
-}
-
-/* Read the entries of some bytes of a base; tokens into vs->ranges, remainders onto vs->after. */
-static GmStatus walk_bytes(GmViews *vs, uint32_t base, GmLex lex, const bool *only, GmError *err)
-{
-    Walk w;
-    walk_init(&w, vs, (lex & 1) != 0);
-    const GmBase *b = gm_pool_at(&vs->bases, base);
-    vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
-    uint32_t first = 0, end = b->n_buckets;
-    const GmReNode *language = gm_re_node(vs->rx, lex >> 1);
-    if (language->is_single) { /* one bucket at most: 5,000 keywords must not look at 256 each */
-        first = find_bucket(b, language->first);
-        end = first < end && b->buckets[first].byte == language->first ? first + 1 : first;
-    }
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t entry;
-        if (only != NULL && !only[b->buckets[i].byte]) {
-            continue;
-        }
-        GM_TRY(gm_re_deriv(vs->rx, lex >> 1, b->buckets[i].byte, &entry, err));
-        for (uint32_t j = b->buckets[i].start; entry != 0 && j < b->buckets[i].end; j++) {
-            GM_TRY(walk_entry(&w, b->entries[j].node, entry, b->entries[j].debt, err));
-        }
-    }
-    vs->walked += end - first;
-    return GM_OK;
-}
-
-static GmStatus step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err);
-
-/* -- steps by difference ---------------------------------------------------------------------------- */
-
-/* Many lexer states do on most bytes what another one does: a free key that is still a prefix of a declared
- * one, a pattern that is half found. Where both lead to the same state, all below the byte is read alike. */
-typedef struct Like {
-    GmLex lex;        /* the other state */
-    bool differs[256];
-    uint32_t range[2 * DIFFERENCE_BYTES]; /* subtrees of the bytes that differ */
-    uint32_t n;
-} Like;
-
-/* Is there such a state, and is what differs small? */
-static GmStatus find_like(GmViews *vs, GmLex lex, Like *like, bool *found, GmError *err)
-{
-    const GmTrieNode *nodes = vs->trie->nodes;
-    GmRe re = lex >> 1;
-    uint32_t target;
-    const uint32_t *mine, *theirs;
-    *found = false;
-    if (gm_re_node(vs->rx, re)->is_single) {
-        return GM_OK;
-    }
-    GM_TRY(gm_re_main_target(vs->rx, re, &target, err));
-    GmRe other = GM_RE_ID(target);
-    if (target == 0 || other == GM_RE_EPS || other == re) {
-        return GM_OK;
-    }
-    GM_TRY(gm_re_row(vs->rx, re, &mine, err));
-    GM_TRY(gm_re_row(vs->rx, other, &theirs, err));
-    like->lex = gm_lex(other, (lex & 1) != 0);
-    like->n = 0;
-    uint32_t inside = 0;
-    for (uint32_t c = 1; c < nodes[0].end; c = nodes[c].end) {
-        uint8_t byte = nodes[c].byte;
-        like->differs[byte] = mine[byte] != theirs[byte];
-        if (like->differs[byte]) {
-            if (like->n == DIFFERENCE_BYTES) {
-                return GM_OK;
-            }
-            like->range[2 * like->n] = c;
-            like->range[2 * like->n++ + 1] = nodes[c].end;
-            inside += nodes[c].end - c;
-        }
-    }
-    *found = inside < vs->trie->n_nodes / 3;
-    return GM_OK;
-}
-
-static bool in_range(const Like *like, uint32_t node)
-{
-    for (uint32_t i = 0; i < like->n; i++) {
-        if (node >= like->range[2 * i] && node < like->range[2 * i + 1]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The step of the other state, with the subtrees that differ taken out and walked. */
-static GmStatus step_like(GmViews *vs, GmLex lex, const Like *like, GmStep *made, GmError *err)
-{
-    const GmTrie *trie = vs->trie;
-    uint32_t id, start = vs->after.len;
-    GM_TRY(step_of(vs, GM_BASE_ROOT, like->lex, false, &id, err));
-    const GmStep other = *gm_step_at(vs, id);
-    void *p, *list;
-    GM_TRY(gm_arena_zeroed(vs->arena, trie->n_words, sizeof(uint32_t), &p, err));
-    uint32_t *words = p;
-    gm_toks_or(&other.inside, words, trie->n_words);
-    for (uint32_t i = 0; i < like->n; i++) {
-        uint32_t to = trie->nodes[like->range[2 * i + 1]].token;
-        for (uint32_t t = trie->nodes[like->range[2 * i]].token; t < to; t++) {
-            gm_bits_clear(words, trie->ids[t]);
-        }
-    }
-    GM_TRY(walk_bytes(vs, GM_BASE_ROOT, lex, like->differs, err));
-    for (uint32_t i = 0; i < vs->ranges.len; i++) {
-        for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
-            gm_bits_set(words, trie->ids[t]);
-        }
-    }
-    const GmView *view = gm_view_at(vs, other.after);
-    for (uint32_t i = 0; i < view->n; i++) {
-        const GmBase *base = gm_pool_at(&vs->bases, view->bases[i]);
-        GM_RESERVE(vs->mem, vs->after, (size_t)vs->after.len + base->n_entries);
-        for (uint32_t j = 0; j < base->n_entries; j++) {
-            if (!in_range(like, base->entries[j].node)) {
-                vs->after.data[vs->after.len++] = base->entries[j];
-            }
-        }
-    }
-    GM_TRY(gm_arena_alloc(vs->arena, sizeof(uint32_t *), &list, err));
-    *(const uint32_t **)list = words;
-    made->inside = (GmToks){NULL, list, 0, 1};
-    return view_of_after(vs, start, true, &made->after, err);
-}
-
-/* Give a wide step to the vocabulary, if nothing is owed in what follows (debts are ids of this constraint). */
-static const GmSharedStep *share_step(GmViews *vs, Hash128 key, const GmStep *made)
-{
-    const GmBase *base = NULL;
-    if (made->after != GM_VIEW_EMPTY) {
-        base = gm_pool_at(&vs->bases, gm_view_at(vs, made->after)->bases[0]);
-        for (uint32_t i = 0; i < base->n_entries; i++) {
-            if (base->entries[i].debt != GM_RE_EMPTY) {
-                return NULL;
-            }
-        }
-    }
-    return gm_shared_keep(vs->shared, key, &made->inside, vs->trie->n_words, base ? base->entries : NULL,
-                          base ? base->n_entries : 0, base ? base->buckets : NULL, base ? base->n_buckets : 0);
-}
-
-/* `like`: whether it may be made from the step of another state. */
-static GmStatus step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err)
-{
-    *step = gm_view_find_step(vs, base, lex);
-    if (*step != GM_NONE) {
-        return GM_OK;
-    }
-    bool shareable = base == GM_BASE_ROOT && vs->shared != NULL;
-    Hash128 key = {0, 0};
-    GmStep made;
-    if (shareable) {
-        key = gm_hash_join(gm_re_node(vs->rx, lex >> 1)->hash, lex & 1);
-        const GmSharedStep *known = gm_shared_find(vs->shared, key);
-        if (known != NULL) {
-            made.inside = known->inside;
-            GM_TRY(view_of_shared(vs, known->after, &made.after, err));
-            return step_add(vs, base, lex, &made, step, err);
-        }
-    }
-    Like other;
-    bool found = false;
-    if (like && base == GM_BASE_ROOT) {
-        GM_TRY(find_like(vs, lex, &other, &found, err));
-    }
-    if (found) {
-        GM_TRY(step_like(vs, lex, &other, &made, err));
-        return step_add(vs, base, lex, &made, step, err);
-    }
-    uint64_t before = vs->walked;
-    uint32_t start = vs->after.len;
-    GM_TRY(walk_bytes(vs, base, lex, NULL, err));
-    GM_TRY(toks_of_ranges(vs, &made.inside, err));
-    GM_TRY(view_of_after(vs, start, base == GM_BASE_ROOT, &made.after, err));
-    if (shareable && vs->walked - before >= GM_SHARED_NODES) {
-        const GmSharedStep *kept = share_step(vs, key, &made);
-        if (kept != NULL) { /* one identity for equal remainders */
-            made.inside = kept->inside;
-            GM_TRY(view_of_shared(vs, kept->after, &made.after, err));
-        }
-    }
-    return step_add(vs, base, lex, &made, step, err);
-}
-
-GmStatus gm_view_step(GmViews *vs, uint32_t base, GmLex lex, uint32_t *step, GmError *err)
-{
-    return step_of(vs, base, lex, true, step, err);
 }

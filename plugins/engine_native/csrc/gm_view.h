@@ -15,7 +15,7 @@
  * Cost     a step visits the trie nodes the terminal reaches; whole subtrees are taken at once where the
  *          lexer state loops (gm_re_loop).
  * Source   own; docs/algorithms/views.md.
- * Tests    differential tests against the oracle. */
+ * Tests    test_view.c; differential tests against the oracle. */
 #ifndef GM_VIEW_H
 #define GM_VIEW_H
 

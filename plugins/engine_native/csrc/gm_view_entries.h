@@ -1,0 +1,32 @@
+/* gm_view_entries: entries under construction, between views (gm_view.c) and steps (gm_step.c). Internal to both.
+ *
+ * What follows a match is gathered in vs->after as entries; a caller notes its length, appends and makes the view
+ * of what it has appended.
+ *
+ * Threads  for the holder of the lock, as all that creates.
+ * Tests    test_view.c; differential tests against the oracle. */
+#ifndef GM_VIEW_ENTRIES_H
+#define GM_VIEW_ENTRIES_H
+
+#include "gm_view.h"
+
+/* The debt after one more byte; *violated when the owed terminal matches after all. */
+static inline GmStatus gm_debt_step(GmViews *vs, GmRe debt, uint8_t byte, GmRe *out, bool *violated,
+                                    GmError *err)
+{
+    uint32_t entry;
+    GM_TRY(gm_re_deriv(vs->rx, debt, byte, &entry, err));
+    *violated = (entry & GM_RE_NULLABLE) != 0;
+    *out = GM_RE_ID(entry);
+    return GM_OK;
+}
+
+/* Can a token that extends `node` violate the debt? If not, the view forgets it. */
+GmStatus gm_debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmError *err);
+/* Append to vs->after the entries below a trie node under a debt. */
+GmStatus gm_entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err);
+/* The view of the entries gathered in vs->after from `start` on, which are taken off. `distinct`: no node
+ * occurs twice. */
+GmStatus gm_view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *view, GmError *err);
+
+#endif
