@@ -91,7 +91,7 @@ MUTATIONS = (
         "a debt follows the text out of rules (stacks)",
         (
             (
-                "gm_state.c",
+                "gm_read.c",
                 "add_closed(s, pop.sym, top.debt, pop.set, err)",
                 "add_closed(s, pop.sym, GM_RE_EMPTY, pop.set, err)",
             ),
@@ -102,7 +102,7 @@ MUTATIONS = (
         "a reading dies when the owed terminal matches after all (views)",
         (
             (
-                "gm_state.c",
+                "gm_read.c",
                 "        if (!violated) {\n            GM_TRY(gm_state_arrive(",
                 "        {\n            GM_TRY(gm_state_arrive(",
             ),
@@ -113,7 +113,7 @@ MUTATIONS = (
         "exempt terminals owe nothing (views)",
         (
             (
-                "gm_state.c",
+                "gm_read.c",
                 "GmRe owed = (origin & 1) != 0 || re == GM_RE_EPS ? GM_RE_EMPTY : re;",
                 "GmRe owed = re == GM_RE_EPS ? GM_RE_EMPTY : re;",
             ),
@@ -172,7 +172,7 @@ MUTATIONS = (
         "a reading that owes more goes only from the stacks that both have (views)",
         (
             (
-                "gm_state.c",
+                "gm_read.c",
                 "GM_TRY(gm_stack_minus(&s->stack, t->set, u->set, &t->set, err));",
                 "t->set = GM_SET_EMPTY;",
             ),
@@ -183,7 +183,7 @@ MUTATIONS = (
         "only a call that returns to a final state without edges pushes nothing (network)",
         (
             (
-                "gm_state.c",
+                "gm_read.c",
                 "} else if (step->b == GM_NET_END) { /* a tail call */",
                 "} else if (gm_net_final(&s->c->core.net, step->b)) { /* a tail call */",
             ),
@@ -306,9 +306,9 @@ MUTATIONS = (
         "exact-keeps-debts",
         "an exact token ends what is owed (engine.md, section 4)",
         (
-            ("gm_state.c", "(GmTop){step->b, here, GM_RE_EMPTY}", "(GmTop){step->b, here, debt}"),
+            ("gm_read.c", "(GmTop){step->b, here, GM_RE_EMPTY}", "(GmTop){step->b, here, debt}"),
             (
-                "gm_state.c",
+                "gm_read.c",
                 "run_plan(s, plan, s->closed.data[i].set, GM_RE_EMPTY, id, err)",
                 "run_plan(s, plan, s->closed.data[i].set, s->closed.data[i].debt, id, err)",
             ),

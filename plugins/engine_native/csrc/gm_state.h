@@ -11,7 +11,7 @@
  * Owner    a state retains its constraint; its stack, history and buffers are its own.
  * Threads  one at a time, checked by `busy`.
  * Cost     a byte: a look-up per thread and top; no allocation once buffers have grown.
- * Tests    differential tests; tests of threads in tests/. */
+ * Tests    test_state.c, test_threads.c; differential tests. */
 #ifndef GM_STATE_H
 #define GM_STATE_H
 
@@ -54,8 +54,17 @@ struct GmState {
     GmProgramWalk program_walk;    /* of a parser program */
 };
 
-/* Make `closed` and `accepting`. */
+/* No reading is left. */
+static inline bool gm_state_is_dead(const GmState *state)
+{
+    return state->now.threads.len == 0 && state->now.tops.len == 0;
+}
+/* gm_read.c. Make `closed` and `accepting`. */
 GmStatus gm_state_close(GmState *state, GmError *err);
+/* `now` after one more byte; after an error `now` is unusable, and so after the next. */
+GmStatus gm_state_read_byte(GmState *state, uint8_t byte, GmError *err);
+/* `now` after a token: its byte reading and its exact one. */
+GmStatus gm_state_read_token(GmState *state, uint32_t id, const uint8_t *bytes, uint64_t n, GmError *err);
 /* Add the reading; readings that agree in all but their stacks are one. */
 GmStatus gm_state_add_top(GmState *state, GmTop top, GmError *err);
 /* A terminal has read a byte and is in the state of `entry`; it goes on, and if it matches it may end. */

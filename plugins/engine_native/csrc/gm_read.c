@@ -1,0 +1,286 @@
+/* Reading: from what the text so far can become (GmMoment) to what it can become with one byte or token more.
+ * Threads step their derivative; the boundary, closed under pops, starts terminals by the plans of gm_core. What
+ * results is gathered in next_threads and next_tops, without doubles, and swapped in. A reading that fails
+ * half-way leaves the moment half-read: commits (gm_state.c) go back to the moment before. */
+#include "gm_pstate.h"
+
+/* -- boundaries ---------------------------------------------------------------------------------------- */
+
+static GmStatus add_closed(GmState *s, uint32_t state, GmRe debt, uint32_t set, GmError *err)
+{
+    for (uint32_t i = 0; i < s->closed.len; i++) {
+        GmTop *top = &s->closed.data[i];
+        if (top->state == state && top->debt == debt) {
+            return gm_stack_union(&s->stack, top->set, set, &top->set, err);
+        }
+    }
+    GM_PUSH(&s->mem, s->closed, ((GmTop){state, set, debt}));
+    return GM_OK;
+}
+
+GmStatus gm_state_close(GmState *s, GmError *err)
+{
+    if (s->closed_valid) {
+        return GM_OK;
+    }
+    const GmNet *net = &s->c->core.net;
+    s->closed.len = 0;
+    s->accepting = s->now.empty;
+    if (s->c->foci != NULL) { /* what pops is for the templates to say */
+        GM_TRY(gm_pstate_accepting(s, &s->accepting, err));
+        s->closed_valid = true;
+        return GM_OK;
+    }
+    for (uint32_t i = 0; i < s->now.tops.len; i++) {
+        GmTop top = s->now.tops.data[i];
+        GM_TRY(add_closed(s, top.state, top.debt, top.set, err));
+        if (!gm_net_final(net, top.state)) {
+            continue;
+        }
+        GmPops pops;
+        GM_TRY(gm_stack_pops(&s->stack, top.set, &pops, err));
+        s->accepting = s->accepting || pops.accepting;
+        for (uint32_t p = 0; p < pops.n; p++) {
+            GmPop pop = s->stack.pop.data[pops.off + p];
+            GM_TRY(add_closed(s, pop.sym, top.debt, pop.set, err));
+        }
+    }
+    s->closed_valid = true;
+    return GM_OK;
+}
+
+/* -- one byte ------------------------------------------------------------------------------------------ */
+
+static GmStatus add_thread(GmState *s, GmThread t, GmError *err)
+{
+    for (uint32_t i = 0; i < s->next_threads.len; i++) {
+        GmThread *u = &s->next_threads.data[i];
+        if (u->re == t.re && u->to == t.to && u->debt == t.debt && (u->origin & 1) == (t.origin & 1)) {
+            return gm_stack_union(&s->stack, u->set, t.set, &u->set, err);
+        }
+    }
+    GM_PUSH(&s->mem, s->next_threads, t);
+    return GM_OK;
+}
+
+GmStatus gm_state_add_top(GmState *s, GmTop t, GmError *err)
+{
+    for (uint32_t i = 0; i < s->next_tops.len; i++) {
+        GmTop *u = &s->next_tops.data[i];
+        if (u->state == t.state && u->debt == t.debt) {
+            return gm_stack_union(&s->stack, u->set, t.set, &u->set, err);
+        }
+    }
+    GM_PUSH(&s->mem, s->next_tops, t);
+    return GM_OK;
+}
+
+GmStatus gm_state_arrive(GmState *s, uint32_t entry, GmLex origin, uint32_t to, GmRe debt, uint32_t set, GmError *err)
+{
+    GmRe re = GM_RE_ID(entry);
+    if (re != GM_RE_EPS) {
+        GM_TRY(add_thread(s, (GmThread){re, debt, to, set, origin}, err));
+    }
+    if ((entry & GM_RE_NULLABLE) != 0) {
+        GmRe owed = (origin & 1) != 0 || re == GM_RE_EPS ? GM_RE_EMPTY : re;
+        GM_TRY(gm_core_owe(&s->c->core, debt, owed, &owed, err));
+        GM_TRY(gm_state_add_top(s, (GmTop){to, set, owed}, err));
+    }
+    return GM_OK;
+}
+
+static GmStatus slot_add(GmState *s, uint32_t slot, uint32_t set, GmError *err)
+{
+    uint32_t *at = &s->slots.data[slot];
+    if (*at == GM_NONE) {
+        *at = set;
+        return GM_OK;
+    }
+    return gm_stack_union(&s->stack, *at, set, at, err);
+}
+
+/* Terminals that start at a boundary, with the calls that lead to them pushed. */
+static GmStatus run_plan(GmState *s, const GmPlan *plan, uint32_t set, GmRe debt, uint32_t token, GmError *err)
+{
+    if (plan->n == 0) {
+        return GM_OK;
+    }
+    s->slots.len = 0;
+    GM_RESERVE(&s->mem, s->slots, plan->n_slots);
+    for (uint32_t i = 0; i < plan->n_slots; i++) {
+        s->slots.data[i] = GM_NONE;
+    }
+    s->slots.data[0] = set;
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const GmPlanStep *step = &plan->step[i];
+        uint32_t here = s->slots.data[step->slot];
+        if (step->op == GM_PLAN_START) {
+            GM_TRY(gm_state_arrive(s, step->a, step->origin, step->b, debt, here, err));
+        } else if (step->op == GM_PLAN_EXACT) {
+            const GmIdSet *ids = &s->c->core.net.nfa.id_sets.data[step->a];
+            for (uint32_t k = 0; k < ids->n; k++) {
+                if (ids->ids[k] == token) {
+                    GM_TRY(gm_state_add_top(s, (GmTop){step->b, here, GM_RE_EMPTY}, err));
+                    break;
+                }
+            }
+        } else if (step->b == GM_NET_END) { /* a tail call */
+            GM_TRY(slot_add(s, step->a, here, err));
+        } else {
+            uint32_t node, single;
+            GM_TRY(gm_stack_push(&s->stack, step->b, here, &node, err));
+            GM_TRY(gm_stack_single(&s->stack, node, &single, err));
+            GM_TRY(slot_add(s, step->a, single, err));
+        }
+    }
+    return GM_OK;
+}
+
+/* A reading with the same future that owes a superset adds nothing on the same stacks. */
+static GmStatus drop_supersets(GmState *s, GmError *err)
+{
+    uint32_t n = s->next_threads.len, kept = 0;
+    bool owing = false;
+    for (uint32_t i = 0; i < n; i++) {
+        owing = owing || s->next_threads.data[i].debt != GM_RE_EMPTY;
+    }
+    for (uint32_t i = 0; owing && i < n; i++) {
+        GmThread *t = &s->next_threads.data[i];
+        for (uint32_t j = 0; t->debt != GM_RE_EMPTY && j < n; j++) {
+            const GmThread *u = &s->next_threads.data[j];
+            if (i != j && t->re == u->re && t->to == u->to && (t->origin & 1) == (u->origin & 1) && t->debt != u->debt &&
+                gm_re_covers(&s->c->core.rx, t->debt, u->debt)) {
+                GM_TRY(gm_stack_minus(&s->stack, t->set, u->set, &t->set, err));
+            }
+        }
+    }
+    for (uint32_t i = 0; owing && i < n; i++) {
+        if (s->next_threads.data[i].set != GM_SET_EMPTY) {
+            s->next_threads.data[kept++] = s->next_threads.data[i];
+        }
+    }
+    s->next_threads.len = owing ? kept : n;
+    return GM_OK;
+}
+
+/* Swap the gathered readings in. */
+static void take_next(GmState *s)
+{
+    GmMoment *now = &s->now;
+    GmThread *threads = now->threads.data;
+    uint32_t cap = now->threads.cap;
+    now->threads.data = s->next_threads.data;
+    now->threads.cap = s->next_threads.cap;
+    now->threads.len = s->next_threads.len;
+    s->next_threads.data = threads;
+    s->next_threads.cap = cap;
+    GmTop *tops = now->tops.data;
+    cap = now->tops.cap;
+    now->tops.data = s->next_tops.data;
+    now->tops.cap = s->next_tops.cap;
+    now->tops.len = s->next_tops.len;
+    s->next_tops.data = tops;
+    s->next_tops.cap = cap;
+    s->next_threads.len = s->next_tops.len = 0;
+    now->empty = 0;
+    s->closed_valid = false;
+}
+
+GmStatus gm_state_owe(GmState *s, GmRe *debt, uint8_t byte, bool *violated, GmError *err)
+{
+    *violated = false;
+    if (*debt != GM_RE_EMPTY) {
+        uint32_t entry;
+        GM_TRY(gm_core_deriv(&s->c->core, *debt, byte, &entry, err));
+        *violated = (entry & GM_RE_NULLABLE) != 0;
+        *debt = GM_RE_ID(entry);
+    }
+    return GM_OK;
+}
+
+GmStatus gm_state_read_byte(GmState *s, uint8_t byte, GmError *err)
+{
+    GmCore *core = &s->c->core;
+    bool violated;
+    if (s->c->foci == NULL) {
+        GM_TRY(gm_state_close(s, err));
+    }
+    s->next_threads.len = s->next_tops.len = 0;
+    for (uint32_t i = 0; i < s->now.threads.len; i++) {
+        GmThread t = s->now.threads.data[i];
+        uint32_t entry;
+        GM_TRY(gm_core_deriv(core, t.re, byte, &entry, err));
+        if (entry == 0) {
+            continue;
+        }
+        GM_TRY(gm_state_owe(s, &t.debt, byte, &violated, err));
+        if (!violated) {
+            GM_TRY(gm_state_arrive(s, entry, t.origin, t.to, t.debt, t.set, err));
+        }
+    }
+    if (s->c->foci != NULL) {
+        GM_TRY(gm_pstate_start(s, byte, err));
+    }
+    for (uint32_t i = 0; s->c->foci == NULL && i < s->closed.len; i++) {
+        GmTop top = s->closed.data[i];
+        const GmPlan *plan;
+        GM_TRY(gm_state_owe(s, &top.debt, byte, &violated, err));
+        if (violated) {
+            continue;
+        }
+        GM_TRY(gm_core_plan(core, top.state, byte, &plan, err));
+        GM_TRY(run_plan(s, plan, top.set, top.debt, 0, err));
+    }
+    GM_TRY(drop_supersets(s, err));
+    take_next(s);
+    return GM_OK;
+}
+
+/* -- one token ------------------------------------------------------------------------------------------- */
+
+static GmStatus read_bytes(GmState *s, const uint8_t *data, uint64_t n, GmError *err)
+{
+    for (uint64_t i = 0; i < n && !gm_state_is_dead(s); i++) {
+        GM_TRY(gm_state_read_byte(s, data[i], err));
+    }
+    return GM_OK;
+}
+
+/* The exact reading starts from the boundary without debts and ends every terminal in progress. */
+GmStatus gm_state_read_token(GmState *s, uint32_t id, const uint8_t *bytes, uint64_t n, GmError *err)
+{
+    s->exact.len = 0;
+    if (s->c->core.net.has_exact) {
+        GM_TRY(gm_state_close(s, err));
+        s->next_threads.len = s->next_tops.len = 0;
+        for (uint32_t i = 0; i < s->closed.len; i++) {
+            const GmPlan *plan;
+            GM_TRY(gm_core_plan(&s->c->core, s->closed.data[i].state, GM_PLAN_OF_EXACT, &plan, err));
+            GM_TRY(run_plan(s, plan, s->closed.data[i].set, GM_RE_EMPTY, id, err));
+        }
+        for (uint32_t i = 0; i < s->next_tops.len; i++) {
+            GM_PUSH(&s->mem, s->exact, s->next_tops.data[i]);
+        }
+    }
+    if (n > 0) {
+        GM_TRY(read_bytes(s, bytes, n, err));
+    } else {
+        s->now.threads.len = s->now.tops.len = 0;
+    }
+    s->now.empty = 0;
+    s->closed_valid = false;
+    if (s->exact.len > 0) {
+        s->next_tops.len = 0;
+        for (uint32_t i = 0; i < s->now.tops.len; i++) {
+            GM_TRY(gm_state_add_top(s, s->now.tops.data[i], err));
+        }
+        for (uint32_t i = 0; i < s->exact.len; i++) {
+            GM_TRY(gm_state_add_top(s, s->exact.data[i], err));
+        }
+        s->now.tops.len = 0;
+        for (uint32_t i = 0; i < s->next_tops.len; i++) {
+            GM_PUSH(&s->mem, s->now.tops, s->next_tops.data[i]);
+        }
+    }
+    return GM_OK;
+}
