@@ -275,17 +275,17 @@ MUTATIONS = (
         "a count that a token can exhaust stays exact (network)",
         (
             (
-                "gm_network.c",
+                "gm_netlazy.c",
                 "if (low > net->horizon + 1 || (high != GM_INF && high > net->horizon)) {",
                 "if (low > net->horizon + 1 || (high != GM_INF && high > 1)) {",
             ),
             (
-                "gm_network.c",
+                "gm_netlazy.c",
                 "high > net->horizon ? GM_INF : high, start, &clamp",
                 "high > 1 ? GM_INF : high, start, &clamp",
             ),
             (
-                "gm_network.c",
+                "gm_netlazy.c",
                 "s.high > net->horizon && s.high - net->horizon < by) {\n        by = s.high - net->horizon;",
                 "s.high > 1 && s.high - 1 < by) {\n        by = s.high - 1;",
             ),
@@ -296,7 +296,7 @@ MUTATIONS = (
         "only states that no text tells apart are merged (network)",
         (
             (
-                "gm_network.c",
+                "gm_netclose.c",
                 "block[list[i]] = s->kind == GM_NET_SUBSET ? s->final : list[i] + 2;",
                 "block[list[i]] = s->kind == GM_NET_SUBSET ? 0 : list[i] + 2;",
             ),

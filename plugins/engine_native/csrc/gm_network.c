@@ -1,4 +1,6 @@
-#include "gm_network.h"
+/* States of plain rules and their edges: positions of the NFA, closed under epsilon moves and, in left-recursive
+ * groups, climbs. Lazy states are in gm_netlazy.c, all states at once in gm_netclose.c. */
+#include "gm_netstates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +57,7 @@ static uint32_t state_find(const GmNet *net, const GmNetState *proto)
     return found;
 }
 
-/* Intern a state; its list is copied. */
-static GmStatus state_of(GmNet *net, const GmNetState *proto, uint32_t *out, GmError *err)
+GmStatus gm_net_intern(GmNet *net, const GmNetState *proto, uint32_t *out, GmError *err)
 {
     *out = state_find(net, proto);
     if (*out != GM_NONE) {
@@ -81,15 +82,6 @@ static GmStatus state_of(GmNet *net, const GmNetState *proto, uint32_t *out, GmE
     return GM_OK;
 }
 
-static GmNetState proto_state(GmNetKind kind)
-{
-    GmNetState s;
-    memset(&s, 0, sizeof s);
-    s.kind = (uint8_t)kind;
-    s.rule = GM_NONE;
-    return s;
-}
-
 /* Can the end of the rule be reached from these positions without a symbol? */
 static bool positions_final(const GmNet *net, const uint32_t *list, uint32_t n)
 {
@@ -106,7 +98,7 @@ static GmStatus closure(GmNet *net, const uint32_t *list, uint32_t n, bool *fina
 /* The state of n positions, sorted and distinct. */
 static GmStatus subset_of(GmNet *net, const uint32_t *list, uint32_t n, bool start, uint32_t *out, GmError *err)
 {
-    GmNetState proto = proto_state(GM_NET_SUBSET);
+    GmNetState proto = gm_net_proto(GM_NET_SUBSET);
     proto.list = list;
     proto.n = n;
     proto.start = start;
@@ -119,108 +111,10 @@ static GmStatus subset_of(GmNet *net, const uint32_t *list, uint32_t n, bool sta
         GM_TRY(closure(net, list, n, &final, err)); /* may fail, so the state is not there before */
     }
     proto.final = final;
-    return state_of(net, &proto, out, err);
+    return gm_net_intern(net, &proto, out, err);
 }
 
-static GmStatus repeat_state(GmNet *net, uint32_t rule, uint32_t phase, uint32_t low, uint32_t high, bool start,
-                             uint32_t *out, GmError *err)
-{
-    const GmLazy *lazy = &net->nfa.lazies.data[net->nfa.rules.data[rule].lazy];
-    bool boundary = phase == 1 || (lazy->separator == GM_NONE && !start);
-    if (boundary && high == 0) {
-        *out = GM_NET_END;
-        return GM_OK;
-    }
-    GmNetState proto = proto_state(GM_NET_REPEAT);
-    proto.rule = rule;
-    proto.phase = (uint8_t)phase;
-    proto.low = low;
-    proto.high = high;
-    proto.start = start;
-    proto.final = boundary && low == 0;
-    GM_TRY(state_of(net, &proto, out, err));
-    if (low > net->horizon + 1 || (high != GM_INF && high > net->horizon)) {
-        uint32_t clamp;
-        GM_TRY(repeat_state(net, rule, phase, low > net->horizon ? net->horizon + 1 : low,
-                            high > net->horizon ? GM_INF : high, start, &clamp, err));
-        GmNetState *state = gm_pool_at(&net->states, *out);
-        if (state->clamp != clamp) { /* others may read it meanwhile, once it is right */
-            state->clamp = clamp;
-        }
-    }
-    return GM_OK;
-}
-
-GmStatus gm_net_skip(GmNet *net, uint32_t state, uint32_t *out, GmError *err)
-{
-    const GmNetState s = *gm_net_at(net, state);
-    *out = state;
-    if (s.kind != GM_NET_REPEAT || s.clamp == state) {
-        return GM_OK;
-    }
-    uint32_t by = GM_INF;
-    if (s.low > net->horizon + 1) {
-        by = s.low - (net->horizon + 1);
-    }
-    if (s.high != GM_INF && s.high > net->horizon && s.high - net->horizon < by) {
-        by = s.high - net->horizon;
-    }
-    return repeat_state(net, s.rule, s.phase, s.low > by ? s.low - by : 0, s.high == GM_INF ? GM_INF : s.high - by, false,
-                        out, err);
-}
-
-static bool order_has(const uint32_t *bits, uint32_t i) { return bits[i >> 5] >> (i & 31) & 1; }
-
-typedef struct OrderFacts {
-    uint32_t required; /* not seen yet */
-    bool slack;        /* one more optional member fits */
-    bool more;         /* some member may come */
-} OrderFacts;
-
-static OrderFacts order_facts(const GmNet *net, uint32_t rule, const uint32_t *bits, uint32_t count)
-{
-    const GmNfa *nfa = &net->nfa;
-    const GmLazy *lazy = &nfa->lazies.data[nfa->rules.data[rule].lazy];
-    OrderFacts f = {0, false, false};
-    bool optional = lazy->extra != GM_NONE && nfa->rules.data[lazy->extra].useful;
-    for (uint32_t i = 0; i < lazy->n_items; i++) {
-        const GmItem *item = &nfa->items.data[lazy->items + i];
-        if (!order_has(bits, i)) {
-            f.required += item->required;
-            optional = optional || (!item->required && nfa->rules.data[item->rule].useful);
-        }
-    }
-    f.slack = lazy->high == GM_INF || (uint64_t)count + f.required < lazy->high;
-    f.more = f.required > 0 || (optional && f.slack);
-    return f;
-}
-
-/* Phases: 0 a member may come first, 1 after a member, 2 a member must come. */
-static GmStatus order_state(GmNet *net, uint32_t rule, uint32_t phase, const uint32_t *bits, uint32_t count, bool start,
-                            uint32_t *out, GmError *err)
-{
-    const GmLazy *lazy = &net->nfa.lazies.data[net->nfa.rules.data[rule].lazy];
-    if (lazy->high == GM_INF && count > lazy->low) {
-        count = lazy->low;
-    }
-    OrderFacts facts = order_facts(net, rule, bits, count);
-    GmNetState proto = proto_state(GM_NET_ORDER);
-    proto.final = phase == 1 && facts.required == 0 && count >= lazy->low;
-    if (phase == 1 && proto.final && !facts.more) {
-        *out = GM_NET_END;
-        return GM_OK;
-    }
-    proto.rule = rule;
-    proto.phase = (uint8_t)phase;
-    proto.start = start;
-    proto.low = count;
-    proto.list = bits;
-    proto.n = (lazy->n_items + 31) / 32;
-    return state_of(net, &proto, out, err);
-}
-
-/* The state in which a rule starts; never final, since a rule matches non-empty text only. */
-static GmStatus rule_start(GmNet *net, uint32_t rule, uint32_t *out, GmError *err)
+GmStatus gm_net_rule_start(GmNet *net, uint32_t rule, uint32_t *out, GmError *err)
 {
     GmRule *r = &net->nfa.rules.data[rule];
     if (r->start != GM_NONE) {
@@ -229,17 +123,17 @@ static GmStatus rule_start(GmNet *net, uint32_t rule, uint32_t *out, GmError *er
     }
     if (r->kind == GM_RULE_REPEAT) {
         const GmLazy *lazy = &net->nfa.lazies.data[r->lazy];
-        GM_TRY(repeat_state(net, rule, 0, lazy->low, lazy->high, true, out, err));
+        GM_TRY(gm_net_repeat_state(net, rule, 0, lazy->low, lazy->high, true, out, err));
     } else if (r->kind == GM_RULE_ANY_ORDER) {
         void *bits;
         uint32_t n = net->nfa.lazies.data[r->lazy].n_items;
         GM_TRY(gm_arena_zeroed(net->arena, (n + 31) / 32 + 1, sizeof(uint32_t), &bits, err));
-        GM_TRY(order_state(net, rule, 0, bits, 0, true, out, err));
+        GM_TRY(gm_net_order_state(net, rule, 0, bits, 0, true, out, err));
     } else if (r->group != GM_NONE) {
-        GmNetState proto = proto_state(GM_NET_SUBSET);
+        GmNetState proto = gm_net_proto(GM_NET_SUBSET);
         proto.start = 1;
         proto.rule = rule;
-        GM_TRY(state_of(net, &proto, out, err));
+        GM_TRY(gm_net_intern(net, &proto, out, err));
     } else {
         GM_TRY(subset_of(net, &r->entry, 1, true, out, err));
     }
@@ -387,7 +281,7 @@ static GmStatus closure(GmNet *net, const uint32_t *list, uint32_t n, bool *fina
 
 /* -- edges -------------------------------------------------------------------------------------------- */
 
-static int compare_edges(const void *x, const void *y)
+int gm_net_compare_edges(const void *x, const void *y)
 {
     const GmNetEdge *a = x, *b = y;
     if (a->kind != b->kind) {
@@ -399,14 +293,14 @@ static int compare_edges(const void *x, const void *y)
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static GmStatus publish(GmNet *net, uint32_t state, GmNetEdge *e, uint32_t n, const GmNetEdges **out, GmError *err)
+GmStatus gm_net_publish(GmNet *net, uint32_t state, GmNetEdge *e, uint32_t n, const GmNetEdges **out, GmError *err)
 {
     void *p;
     GM_TRY(gm_arena_alloc(net->arena, sizeof(GmNetEdges) + n * sizeof(GmNetEdge), &p, err));
     GmNetEdges *edges = p;
     edges->n = n;
     if (n > 0) {
-        qsort(e, n, sizeof *e, compare_edges);
+        qsort(e, n, sizeof *e, gm_net_compare_edges);
         memcpy(edges->e, e, n * sizeof *e);
     }
     gm_store(&((GmNetState *)gm_pool_at(&net->states, state))->edges, edges);
@@ -414,7 +308,7 @@ static GmStatus publish(GmNet *net, uint32_t state, GmNetEdge *e, uint32_t n, co
     return GM_OK;
 }
 
-static GmStatus add_raw(GmNet *net, uint32_t kind, uint32_t sym, uint32_t to, GmError *err)
+GmStatus gm_net_add_raw(GmNet *net, uint32_t kind, uint32_t sym, uint32_t to, GmError *err)
 {
     GM_PUSH(net->mem, net->raw, ((GmNetEdge){kind, sym, to}));
     return GM_OK;
@@ -440,7 +334,7 @@ static GmStatus raw_edges(GmNet *net, GmError *err)
             if (position >= POSITION_LEFT) {
                 GM_TRY(position_of(net, p.i, p.j, to, &to, err));
             }
-            GM_TRY(add_raw(net, edge->kind, edge->sym, to, err));
+            GM_TRY(gm_net_add_raw(net, edge->kind, edge->sym, to, err));
         }
     }
     return GM_OK;
@@ -456,7 +350,7 @@ static GmStatus subset_edges(GmNet *net, uint32_t id, const GmNetEdges **out, Gm
             const GmSeed seed = net->seeds.data[k];
             uint32_t to;
             GM_TRY(position_of(net, state->rule, seed.m, seed.to, &to, err));
-            GM_TRY(add_raw(net, seed.kind, seed.sym, to, err));
+            GM_TRY(gm_net_add_raw(net, seed.kind, seed.sym, to, err));
         }
     } else {
         bool final;
@@ -466,7 +360,7 @@ static GmStatus subset_edges(GmNet *net, uint32_t id, const GmNetEdges **out, Gm
     GmNetEdge *raw = net->raw.data;
     uint32_t n = net->raw.len, kept = 0;
     if (n > 1) {
-        qsort(raw, n, sizeof *raw, compare_edges);
+        qsort(raw, n, sizeof *raw, gm_net_compare_edges);
     }
     for (uint32_t i = 0; i < n;) {
         net->targets.len = 0;
@@ -480,75 +374,12 @@ static GmStatus subset_edges(GmNet *net, uint32_t id, const GmNetEdges **out, Gm
         /* subset_of may run a closure, which does not touch net->raw. */
         GM_TRY(subset_of(net, net->targets.data, net->targets.len, false, &made.to, err));
         if (made.kind == GM_EDGE_CALL) {
-            GM_TRY(rule_start(net, made.sym, &made.sym, err));
+            GM_TRY(gm_net_rule_start(net, made.sym, &made.sym, err));
         }
         raw[kept++] = made;
         i = j;
     }
-    return publish(net, id, raw, kept, out, err);
-}
-
-static GmStatus add_call(GmNet *net, uint32_t rule, uint32_t to, GmError *err)
-{
-    uint32_t start;
-    GM_TRY(rule_start(net, rule, &start, err));
-    return add_raw(net, GM_EDGE_CALL, start, to, err);
-}
-
-static GmStatus repeat_edges(GmNet *net, uint32_t id, const GmNetEdges **out, GmError *err)
-{
-    const GmNetState s = *gm_net_at(net, id);
-    const GmLazy lazy = net->nfa.lazies.data[net->nfa.rules.data[s.rule].lazy];
-    uint32_t to, fewer = s.low > 0 ? s.low - 1 : 0, left = s.high == GM_INF ? GM_INF : s.high - 1;
-    net->raw.len = 0;
-    if (s.high > 0 && s.phase == 1) {
-        if (net->nfa.rules.data[lazy.separator].useful) {
-            GM_TRY(repeat_state(net, s.rule, 2, s.low, s.high, false, &to, err));
-            GM_TRY(add_call(net, lazy.separator, to, err));
-        }
-    } else if (s.high > 0 && net->nfa.rules.data[lazy.body].useful) {
-        GM_TRY(repeat_state(net, s.rule, lazy.separator == GM_NONE ? 0 : 1, fewer, left, false, &to, err));
-        GM_TRY(add_call(net, lazy.body, to, err));
-    }
-    return publish(net, id, net->raw.data, net->raw.len, out, err);
-}
-
-static GmStatus order_edges(GmNet *net, uint32_t id, const GmNetEdges **out, GmError *err)
-{
-    const GmNetState s = *gm_net_at(net, id);
-    const GmNfa *nfa = &net->nfa;
-    const GmLazy lazy = nfa->lazies.data[nfa->rules.data[s.rule].lazy];
-    OrderFacts facts = order_facts(net, s.rule, s.list, s.low);
-    uint32_t to;
-    net->raw.len = 0;
-    if (s.phase == 1 && lazy.separator != GM_NONE) {
-        if (facts.more && nfa->rules.data[lazy.separator].useful) {
-            GM_TRY(order_state(net, s.rule, 2, s.list, s.low, false, &to, err));
-            GM_TRY(add_call(net, lazy.separator, to, err));
-        }
-        return publish(net, id, net->raw.data, net->raw.len, out, err);
-    }
-    void *p;
-    GM_TRY(gm_arena_zeroed(net->arena, s.n + 1u, sizeof(uint32_t), &p, err));
-    uint32_t *bits = p;
-    if (s.n > 0) {
-        memcpy(bits, s.list, s.n * sizeof(uint32_t));
-    }
-    for (uint32_t i = 0; i < lazy.n_items; i++) {
-        GmItem item = nfa->items.data[lazy.items + i];
-        if (order_has(bits, i) || !nfa->rules.data[item.rule].useful || (!item.required && !facts.slack)) {
-            continue;
-        }
-        bits[i >> 5] |= (uint32_t)1 << (i & 31);
-        GM_TRY(order_state(net, s.rule, 1, bits, s.low + 1, false, &to, err));
-        bits[i >> 5] &= ~((uint32_t)1 << (i & 31));
-        GM_TRY(add_call(net, item.rule, to, err));
-    }
-    if (lazy.extra != GM_NONE && nfa->rules.data[lazy.extra].useful && facts.slack) {
-        GM_TRY(order_state(net, s.rule, 1, bits, s.low + 1, false, &to, err));
-        GM_TRY(add_call(net, lazy.extra, to, err));
-    }
-    return publish(net, id, net->raw.data, net->raw.len, out, err);
+    return gm_net_publish(net, id, raw, kept, out, err);
 }
 
 GmStatus gm_net_edges(GmNet *net, uint32_t state, const GmNetEdges **out, GmError *err)
@@ -559,175 +390,12 @@ GmStatus gm_net_edges(GmNet *net, uint32_t state, const GmNetEdges **out, GmErro
     }
     switch ((GmNetKind)gm_net_at(net, state)->kind) {
     case GM_NET_REPEAT:
-        return repeat_edges(net, state, out, err);
+        return gm_net_repeat_edges(net, state, out, err);
     case GM_NET_ORDER:
-        return order_edges(net, state, out, err);
+        return gm_net_order_edges(net, state, out, err);
     default:
         return subset_edges(net, state, out, err);
     }
-}
-
-/* -- all states at once ------------------------------------------------------------------------------- */
-
-/* Minimise: blocks of states that no text tells apart, refined until nothing splits. Lazy states are blocks
- * of their own. Then edges and starts are redirected to the first state of each block. */
-static GmStatus merge_equal(GmNet *net, const uint32_t *list, uint32_t n, GmArena *scratch, GmError *err)
-{
-    uint32_t n_states = net->states.len, count = 0, before;
-    void *p;
-    GM_TRY(gm_arena_zeroed(scratch, n_states, sizeof(uint32_t), &p, err));
-    uint32_t *block = p;
-    GM_TRY(gm_arena_zeroed(scratch, n, sizeof(uint32_t), &p, err));
-    uint32_t *fresh = p;
-    GM_TRY(gm_arena_zeroed(scratch, n, sizeof(Hash128), &p, err));
-    Hash128 *sign = p;
-    for (uint32_t i = 0; i < n; i++) {
-        const GmNetState *s = gm_net_at(net, list[i]);
-        block[list[i]] = s->kind == GM_NET_SUBSET ? s->final : list[i] + 2;
-    }
-    GmIndex index = {NULL, 0, 0};
-    GmStatus status = GM_OK;
-    do {
-        before = count;
-        count = 0;
-        gm_index_clear(&index);
-        for (uint32_t i = 0; i < n && status == GM_OK; i++) {
-            const GmNetEdges *edges = gm_net_find(net, list[i]);
-            bool lazy = gm_net_at(net, list[i])->kind != GM_NET_SUBSET;
-            Hash128 sum = {0, 0};
-            for (uint32_t e = 0; !lazy && e < edges->n; e++) {
-                GmNetEdge edge = edges->e[e];
-                uint32_t sym = edge.kind == GM_EDGE_CALL ? block[edge.sym] : edge.sym;
-                sum = gm_hash_sum(sum, gm_hash_join(gm_hash_join((Hash128){edge.kind, 5}, gm_pair(sym, block[edge.to])), 1));
-            }
-            sign[i] = gm_hash_join(gm_hash_join2((Hash128){23, 29}, sum), block[list[i]]);
-            uint32_t at = (uint32_t)(sign[i].a >> 32), found;
-            while ((found = gm_index_next(&index, sign[i].a, &at)) != GM_NONE &&
-                   (sign[found].a != sign[i].a || sign[found].b != sign[i].b)) {
-            }
-            if (found == GM_NONE) {
-                fresh[i] = count++;
-                status = gm_index_add(&index, net->mem, sign[i].a, i, err);
-            } else {
-                fresh[i] = fresh[found];
-            }
-        }
-        for (uint32_t i = 0; i < n; i++) {
-            block[list[i]] = fresh[i];
-        }
-    } while (status == GM_OK && count != before);
-    gm_index_deinit(&index, net->mem);
-    GM_TRY(status);
-    GM_TRY(gm_arena_zeroed(scratch, count, sizeof(uint32_t), &p, err));
-    uint32_t *first = p;
-    for (uint32_t i = n; i-- > 0;) {
-        uint32_t *f = &first[block[list[i]]];
-        *f = *f == 0 || list[i] < *f - 1 ? list[i] + 1 : *f;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        GmNetEdges *edges = (GmNetEdges *)(uintptr_t)gm_net_find(net, list[i]); /* nobody reads yet */
-        uint32_t kept = 0;
-        for (uint32_t e = 0; edges != NULL && e < edges->n; e++) {
-            GmNetEdge edge = edges->e[e];
-            edge.to = first[block[edge.to]] - 1;
-            edge.sym = edge.kind == GM_EDGE_CALL ? first[block[edge.sym]] - 1 : edge.sym;
-            uint32_t k = 0;
-            while (k < kept && compare_edges(&edges->e[k], &edge) != 0) {
-                k++;
-            }
-            edges->e[kept] = edge;
-            kept += k == kept;
-        }
-        if (edges != NULL) {
-            edges->n = kept;
-        }
-    }
-    for (uint32_t r = 0; r < net->nfa.rules.len; r++) {
-        uint32_t *start = &net->nfa.rules.data[r].start;
-        if (*start != GM_NONE) {
-            *start = first[block[*start]] - 1;
-        }
-    }
-    net->root = net->root == GM_NONE ? GM_NONE : first[block[net->root]] - 1;
-    return GM_OK;
-}
-
-GmStatus gm_net_close(GmNet *net, uint32_t max_edges, GmError *err)
-{
-    if (net->root == GM_NONE) {
-        return GM_OK;
-    }
-    GmArena scratch;
-    gm_arena_init(&scratch, net->mem);
-    GM_VEC(uint32_t) order = {NULL, 0, 0};
-    GM_VEC(uint8_t) reached = {NULL, 0, 0};
-    uint32_t edges_made = 0;
-    GmStatus status = gm_vec_reserve(net->mem, (void **)&order.data, &order.cap, 64, sizeof(uint32_t), err);
-    if (status == GM_OK) {
-        order.data[order.len++] = GM_NET_END; /* so that states equal to the end become the end */
-        if (net->root != GM_NET_END) {
-            order.data[order.len++] = net->root;
-        }
-    }
-    for (uint32_t i = 0; status == GM_OK && i < order.len && edges_made <= max_edges; i++) {
-        uint32_t id = order.data[i];
-        const GmNetEdges *edges = NULL;
-        uint32_t extra[3] = {GM_NONE, GM_NONE, GM_NONE}, n_extra = 0;
-        const GmNetState *s = gm_net_at(net, id);
-        GM_VEC(uint32_t) next = {NULL, 0, 0};
-        if (s->kind == GM_NET_SUBSET) {
-            status = gm_net_edges(net, id, &edges, err);
-        } else { /* what a lazy state may call, without going through its counts */
-            const GmLazy lazy = net->nfa.lazies.data[net->nfa.rules.data[s->rule].lazy];
-            uint32_t rules[3] = {lazy.body, lazy.separator, lazy.extra};
-            for (uint32_t k = 0; k < 3 && status == GM_OK; k++) {
-                if (rules[k] != GM_NONE && net->nfa.rules.data[rules[k]].useful) {
-                    status = rule_start(net, rules[k], &extra[n_extra++], err);
-                }
-            }
-            for (uint32_t k = 0; k < lazy.n_items && status == GM_OK; k++) {
-                uint32_t rule = net->nfa.items.data[lazy.items + k].rule, start = GM_NONE;
-                if (net->nfa.rules.data[rule].useful) {
-                    status = rule_start(net, rule, &start, err);
-                }
-                if (status == GM_OK && start != GM_NONE) {
-                    status = gm_vec_reserve(net->mem, (void **)&next.data, &next.cap, next.len + 1u, sizeof(uint32_t), err);
-                    if (status == GM_OK) {
-                        next.data[next.len++] = start;
-                    }
-                }
-            }
-        }
-        uint32_t n = edges != NULL ? edges->n : 0;
-        edges_made += n + 1;
-        if (status == GM_OK) {
-            status = gm_vec_reserve(net->mem, (void **)&reached.data, &reached.cap, net->states.len, 1, err);
-        }
-        if (status == GM_OK) {
-            memset(reached.data + reached.len, 0, net->states.len - reached.len);
-            reached.len = net->states.len;
-            reached.data[GM_NET_END] = reached.data[net->root] = 1;
-            status = gm_vec_reserve(net->mem, (void **)&order.data, &order.cap,
-                                    (size_t)order.len + 2 * (size_t)n + n_extra + next.len, sizeof(uint32_t), err);
-        }
-        for (uint32_t k = 0; status == GM_OK && k < 2 * n + n_extra + next.len; k++) {
-            uint32_t t = k < 2 * n ? (k % 2 == 0 ? edges->e[k / 2].to
-                                                 : edges->e[k / 2].kind == GM_EDGE_CALL ? edges->e[k / 2].sym : id)
-                         : k < 2 * n + n_extra ? extra[k - 2 * n] : next.data[k - 2 * n - n_extra];
-            if (!reached.data[t]) {
-                reached.data[t] = 1;
-                order.data[order.len++] = t;
-            }
-        }
-        GM_VEC_FREE(net->mem, next);
-    }
-    if (status == GM_OK && edges_made <= max_edges) {
-        status = merge_equal(net, order.data, order.len, &scratch, err);
-    }
-    GM_VEC_FREE(net->mem, order);
-    GM_VEC_FREE(net->mem, reached);
-    gm_arena_deinit(&scratch);
-    return status;
 }
 
 /* -- outside -------------------------------------------------------------------------------------------- */
@@ -792,7 +460,7 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     net->root_nullable = root->nullable;
     net->root = GM_NONE;
     if (root->useful) {
-        GM_TRY(rule_start(net, net->nfa.root, &net->root, err));
+        GM_TRY(gm_net_rule_start(net, net->nfa.root, &net->root, err));
     } else if (!root->nullable) {
         return gm_fail(err, GM_ARG, "the language is empty: no text can complete the start rule");
     }
