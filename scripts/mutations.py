@@ -31,7 +31,7 @@ MUTATIONS = (
         "a clamped minimum outlasts every token (derivatives)",
         (
             (
-                "gm_regex.c",
+                "gm_regex_deriv.c",
                 "low = low > rx->horizon + 1 ? rx->horizon + 1 : low;",
                 "low = low > rx->horizon + 1 ? rx->horizon - 1 : low;",
             ),
@@ -41,9 +41,9 @@ MUTATIONS = (
         "clamp-below-intersection",
         "counts below an intersection or difference stay exact (derivatives)",
         (
-            ("gm_regex.c", "    proto.counted = 0; /* never clamped below", "    /* never clamped below"),
+            ("gm_regex_bool.c", "    proto.counted = 0; /* never clamped below", "    /* never clamped below"),
             (
-                "gm_regex.c",
+                "gm_regex_deriv.c",
                 "    } else if (node->kind == RE_ALT) {\n        result = GM_RE_EMPTY;",
                 "    } else if (is_boolean(node)) {\n        GmRe x, y;\n        uint8_t kind = node->kind;\n"
                 "        GM_TRY(gm_re_clamp(rx, node->a, &x, err));\n"
@@ -59,7 +59,7 @@ MUTATIONS = (
         "an intersection without any text is the empty language (derivatives)",
         (
             (
-                "gm_regex.c",
+                "gm_regex_bool.c",
                 "    bool dead = status == GM_OK && witness == GM_NONE;",
                 "    bool dead = false;",
             ),

@@ -10,6 +10,9 @@
  * Counted repeats, intersection and difference are nodes of their own. For the last two the constructor
  * runs an emptiness test, so `re == 0` is the only dead language everywhere.
  *
+ * gm_regex.c interns nodes and has the constructors but for intersection and difference, which are in
+ * gm_regex_bool.c with that test; gm_regex_deriv.c has derivatives, rows and the clamp, gm_loop.c the loops.
+ *
  * Owner    nodes, rows and lists live in the arena and pools of the GmRegex.
  * Threads  reading (gm_re_peek, properties of a node) without a lock; everything that may create nodes
  *          only by the holder of the owner's lock ("locked" below).
@@ -111,6 +114,7 @@ typedef struct GmRegex {
     GM_VEC(uint32_t) scratch;
     GM_VEC(uint32_t) search, pending; /* emptiness test: (node, parent) pairs, and those to follow */
     uint32_t search_no;
+    uint64_t searched; /* steps of all emptiness tests */
     uint64_t splits, derivatives, deriving;
     uint32_t horizon;        /* longest token, bytes */
     uint32_t max_nodes;      /* Limits.lexer_states */

@@ -473,6 +473,67 @@ static void test_emptiness(void)
     end(&f);
 }
 
+/* Lengths beyond 32 bits: a sum or product that does not fit counts as no bound, and decides nothing wrongly. */
+static void test_long_lengths(void)
+{
+    Fixture f;
+    begin(&f, 8);
+    GmRe a = letter(&f, 'a'), huge, seq, nested, short_one, out;
+    OK(gm_re_rep(&f.rx, a, 0xfffffff0u, 0xfffffff0u, &huge, &err));
+    OK(gm_re_seq(&f.rx, huge, huge, &seq, &err));
+    CHECK_EQ(GM_INF, gm_re_node(&f.rx, seq)->shortest);
+    CHECK_EQ(GM_INF, gm_re_node(&f.rx, seq)->longest);
+    OK(gm_re_rep(&f.rx, huge, 65536, 65536, &nested, &err));
+    CHECK_EQ(GM_INF, gm_re_node(&f.rx, nested)->shortest);
+    OK(gm_re_seq(&f.rx, nested, huge, &nested, &err));
+    CHECK_EQ(GM_INF, gm_re_node(&f.rx, nested)->shortest);
+    OK(gm_re_rep(&f.rx, a, 1, 31, &short_one, &err));
+    OK(gm_re_and(&f.rx, short_one, nested, &out, &err));
+    CHECK_EQ(GM_RE_EMPTY, out);
+    OK(gm_re_sub(&f.rx, nested, short_one, &out, &err));
+    CHECK_EQ(nested, out);
+    OK(gm_re_rep(&f.rx, short_one, 0, GM_INF, &out, &err));
+    CHECK_EQ(0, gm_re_node(&f.rx, out)->shortest);
+    CHECK_EQ(GM_INF, gm_re_node(&f.rx, out)->longest);
+    CHECK_EQ(GM_LIMIT, gm_re_and(&f.rx, out, seq, &out, &err)); /* not empty: only a search could tell */
+    end(&f);
+}
+
+/* Many tests that each look at the same states again: their steps are counted together. */
+static void test_many_searches(void)
+{
+    Fixture f;
+    begin(&f, 8);
+    f.rx.max_nodes = 6400; /* one test may see 200 */
+    GmRe a = letter(&f, 'a'), loop, left, right, out;
+    OK(gm_re_rep(&f.rx, a, 150, 150, &loop, &err));
+    OK(gm_re_rep(&f.rx, loop, 0, GM_INF, &left, &err)); /* lengths 0 and 1 mod 150: nothing in common */
+    OK(gm_re_seq(&f.rx, left, letter(&f, 'z'), &left, &err));
+    OK(gm_re_seq(&f.rx, a, left, &right, &err));
+    GmStatus status = GM_OK;
+    uint32_t done = 0;
+    while (status == GM_OK && done < 100) { /* each finds a text, after all that starts with 'a' */
+        GmByteSet set = {{0, (uint64_t)(1 + done++) << ('b' - 64), 0, 0}};
+        GmRe other, x, y;
+        OK(gm_re_set(&f.rx, &set, &other, &err));
+        OK(gm_re_seq(&f.rx, letter(&f, 'b'), other, &other, &err));
+        OK(gm_re_seq(&f.rx, other, letter(&f, 'c'), &x, &err));
+        OK(gm_re_seq(&f.rx, a, left, &out, &err));
+        OK(gm_re_alt2(&f.rx, x, out, &x, &err)); /* a left | b set c */
+        OK(gm_re_rep(&f.rx, letter(&f, 'c'), 1, 2, &y, &err));
+        OK(gm_re_seq(&f.rx, other, y, &y, &err));
+        OK(gm_re_seq(&f.rx, a, right, &out, &err));
+        OK(gm_re_alt2(&f.rx, y, out, &y, &err)); /* a right | b set c{1,2} */
+        status = gm_re_and(&f.rx, x, y, &out, &err);
+        CHECK(status != GM_OK || out != GM_RE_EMPTY);
+    }
+    CHECK_EQ(GM_LIMIT, status);
+    CHECK(strcmp(err.limit, "lexer_states") == 0);
+    CHECK(done > 30);
+    CHECK(f.rx.nodes.len < 3000);
+    end(&f);
+}
+
 int main(void)
 {
     RUN(test_random_languages);
@@ -481,6 +542,8 @@ int main(void)
     RUN(test_wide_nodes);
     RUN(test_nesting);
     RUN(test_emptiness);
+    RUN(test_long_lengths);
+    RUN(test_many_searches);
     RUN(test_shared_nodes);
     return check_result();
 }

@@ -1,0 +1,400 @@
+/* Derivatives of gm_regex.h, the bytes that have equal ones, and clamping. */
+#include "gm_regex_in.h"
+
+#include <string.h>
+
+static GmStatus re_structural(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err);
+
+/* Texts [low, high) of the table that have `byte` at `depth`; they are sorted, so they are a stretch. */
+static void lits_range(const GmLits *lits, uint32_t low, uint32_t high, uint32_t depth, uint8_t byte, uint32_t out[2])
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t from = low, to = high;
+        while (from < to) {
+            uint32_t mid = from + (to - from) / 2;
+            int value = lits->len[mid] == depth ? -1 : lits->text[mid][depth];
+            if (value < (int)byte + (int)side) {
+                from = mid + 1;
+            } else {
+                to = mid;
+            }
+        }
+        out[side] = from;
+    }
+}
+
+static GmStatus re_child(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
+{
+    uint32_t entry = gm_re_peek(rx, r, byte);
+    if (entry != GM_RE_UNKNOWN) {
+        *out = GM_RE_ID(entry);
+        return GM_OK;
+    }
+    GmReNode *node = re_at(rx, r);
+    if (node->seen_by == rx->deriving) {
+        *out = node->was;
+        return GM_OK;
+    }
+    GM_TRY(re_structural(rx, r, byte, out, err));
+    node->seen_by = rx->deriving;
+    node->was = *out;
+    return GM_OK;
+}
+
+/* A derivative from outside of one: shared parts are looked at once, or a graph that unfolds to 2^n nodes
+ * would cost as much. One may run inside another, by the emptiness test. */
+static GmStatus re_derive(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
+{
+    uint64_t outer = rx->deriving;
+    rx->deriving = ++rx->derivatives;
+    GmStatus status = re_structural(rx, r, byte, out, err);
+    rx->deriving = outer;
+    return status;
+}
+
+static GmStatus re_aut_step(GmRegex *rx, const GmReNode *node, uint8_t byte, GmRe *out, GmError *err)
+{
+    const GmAut *aut = gm_pool_at(&rx->auts, node->a);
+    uint32_t table = node->a, state = node->b, base = rx->scratch.len;
+    for (uint32_t e = aut->off[state]; e < aut->off[state + 1]; e++) {
+        GmRe d, rest, part;
+        GM_TRY(re_child(rx, aut->label[e], byte, &d, err));
+        if (d == GM_RE_EMPTY) {
+            continue;
+        }
+        GM_TRY(gm_re_aut(rx, table, aut->target[e], &rest, err));
+        GM_TRY(gm_re_seq(rx, d, rest, &part, err));
+        GM_PUSH(rx->mem, rx->scratch, part);
+    }
+    return gm_re_alt_gathered(rx, base, out, err);
+}
+
+static GmStatus re_alt_step(GmRegex *rx, const GmReNode *node, uint8_t byte, GmRe *out, GmError *err)
+{
+    uint32_t base = rx->scratch.len, count = node->b;
+    const GmRe *list = node->p.list; /* in the arena: stays where it is */
+    for (uint32_t i = 0; i < count; i++) {
+        GmRe d;
+        GM_TRY(re_child(rx, list[i], byte, &d, err));
+        if (d != GM_RE_EMPTY) {
+            GM_PUSH(rx->mem, rx->scratch, d);
+        }
+    }
+    return gm_re_alt_gathered(rx, base, out, err);
+}
+
+/* a b c ... with nullable heads: the alternation of what each head leaves. */
+static GmStatus re_seq_step(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
+{
+    uint32_t base = rx->scratch.len;
+    bool more = true;
+    while (more) {
+        const GmReNode *node = re_at(rx, r);
+        bool seq = node->kind == RE_SEQ;
+        GmRe d, a = seq ? node->a : r, b = node->b;
+        GM_TRY(re_child(rx, a, byte, &d, err));
+        if (d != GM_RE_EMPTY && seq) {
+            GM_TRY(gm_re_seq(rx, d, b, &d, err));
+        }
+        if (d != GM_RE_EMPTY) {
+            GM_PUSH(rx->mem, rx->scratch, d);
+        }
+        more = seq && re_at(rx, a)->nullable;
+        r = b;
+    }
+    return gm_re_alt_gathered(rx, base, out, err);
+}
+
+static GmStatus re_structural(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
+{
+    const GmReNode *node = re_at(rx, r);
+    switch ((GmReKind)node->kind) {
+    case RE_SET:
+        *out = set_has(re_set_of(rx, node), byte) ? GM_RE_EPS : GM_RE_EMPTY;
+        return GM_OK;
+    case RE_LIT:
+        if (node->p.text[0] != byte) {
+            *out = GM_RE_EMPTY;
+            return GM_OK;
+        }
+        return gm_re_lit(rx, node->p.text + 1, node->b - 1, out, err);
+    case RE_LITS: {
+        uint32_t range[2];
+        lits_range(gm_pool_at(&rx->lits, node->a), node->b, node->c, node->d, byte, range);
+        return gm_re_lits(rx, node->a, range[0], range[1], node->d + 1, out, err);
+    }
+    case RE_SEQ:
+        return re_seq_step(rx, r, byte, out, err);
+    case RE_ALT:
+        return re_alt_step(rx, node, byte, out, err);
+    case RE_REP: {
+        GmRe d, rest, body = node->a;
+        uint32_t low = node->b > 0 ? node->b - 1 : 0, high = node->c == GM_INF ? GM_INF : node->c - 1;
+        GM_TRY(re_child(rx, body, byte, &d, err));
+        if (d == GM_RE_EMPTY) {
+            *out = GM_RE_EMPTY;
+            return GM_OK;
+        }
+        GM_TRY(gm_re_rep(rx, body, low, high, &rest, err));
+        return gm_re_seq(rx, d, rest, out, err);
+    }
+    case RE_AND:
+    case RE_SUB: {
+        GmRe left, right, a = node->a, b = node->b;
+        GmReKind kind = node->kind;
+        GM_TRY(re_child(rx, a, byte, &left, err));
+        if (left == GM_RE_EMPTY) {
+            *out = GM_RE_EMPTY;
+            return GM_OK;
+        }
+        GM_TRY(re_child(rx, b, byte, &right, err));
+        return kind == RE_AND ? gm_re_and(rx, left, right, out, err) : gm_re_sub(rx, left, right, out, err);
+    }
+    case RE_AUT:
+        return re_aut_step(rx, node, byte, out, err);
+    default:
+        *out = GM_RE_EMPTY;
+        return GM_OK;
+    }
+}
+
+static uint32_t re_entry(GmRegex *rx, GmRe r) { return r | (re_at(rx, r)->nullable ? GM_RE_NULLABLE : 0); }
+
+GmStatus gm_re_deriv(GmRegex *rx, GmRe r, uint8_t byte, uint32_t *entry, GmError *err)
+{
+    uint32_t known = gm_re_peek(rx, r, byte);
+    if (known != GM_RE_UNKNOWN) {
+        *entry = known;
+        return GM_OK;
+    }
+    GmReNode *node = re_at(rx, r);
+    if (!node->is_single && node->misses++ > 0) {
+        const uint32_t *row;
+        GM_TRY(gm_re_row(rx, r, &row, err));
+        *entry = row[byte];
+        return GM_OK;
+    }
+    GmRe d;
+    GM_TRY(re_derive(rx, r, byte, &d, err));
+    *entry = re_entry(rx, d);
+    if (node->is_single) {
+        gm_store(&node->next, *entry);
+    }
+    return GM_OK;
+}
+
+/* -- byte classes and rows ------------------------------------------------------------------------ */
+
+/* Split every class by membership in the set; numbers stay dense. */
+static void split(uint8_t cls[256], uint32_t *n, const GmByteSet *set)
+{
+    int16_t inside[256], outside[256];
+    memset(inside, -1, sizeof inside);
+    memset(outside, -1, sizeof outside);
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < 256; b++) {
+        int16_t *map = set_has(set, (uint8_t)b) ? inside : outside;
+        if (map[cls[b]] < 0) {
+            map[cls[b]] = (int16_t)count++;
+        }
+        cls[b] = (uint8_t)map[cls[b]];
+    }
+    *n = count;
+}
+
+static void split_byte(uint8_t cls[256], uint32_t *n, uint8_t byte)
+{
+    for (uint32_t b = 0; b < 256; b++) {
+        if (b != byte && cls[b] == cls[byte]) {
+            cls[byte] = (uint8_t)(*n)++;
+            return;
+        }
+    }
+}
+
+/* Every node once: splitting by it again changes nothing. */
+static GmStatus re_split(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n, GmError *err)
+{
+    for (;;) {
+        GmReNode *node = re_at(rx, r);
+        if (node->split_by == rx->splits) {
+            return GM_OK;
+        }
+        node->split_by = rx->splits;
+        if (node->is_single) {
+            if (*n < 256) {
+                split_byte(cls, n, node->first);
+            }
+            return GM_OK;
+        }
+        switch ((GmReKind)node->kind) {
+        case RE_SET:
+            split(cls, n, re_set_of(rx, node));
+            return GM_OK;
+        case RE_LITS: {
+            const GmLits *lits = gm_pool_at(&rx->lits, node->a);
+            uint32_t at = node->b + (lits->len[node->b] == node->d), range[2];
+            while (at < node->c) {
+                uint8_t byte = lits->text[at][node->d];
+                if (*n < 256) {
+                    split_byte(cls, n, byte);
+                }
+                lits_range(lits, at, node->c, node->d, byte, range);
+                at = range[1];
+            }
+            return GM_OK;
+        }
+        case RE_SEQ: {
+            GmRe a = node->a, b = node->b;
+            GM_TRY(re_split(rx, a, cls, n, err));
+            if (!re_at(rx, a)->nullable) {
+                return GM_OK;
+            }
+            r = b;
+            continue;
+        }
+        case RE_ALT:
+            for (uint32_t i = 0; i < node->b; i++) {
+                GM_TRY(re_split(rx, node->p.list[i], cls, n, err));
+            }
+            return GM_OK;
+        case RE_REP:
+            r = node->a;
+            continue;
+        case RE_AND:
+        case RE_SUB: {
+            GmRe b = node->b;
+            GM_TRY(re_split(rx, node->a, cls, n, err));
+            r = b;
+            continue;
+        }
+        case RE_AUT: {
+            const GmAut *aut = gm_pool_at(&rx->auts, node->a);
+            for (uint32_t e = aut->off[node->b]; e < aut->off[node->b + 1]; e++) {
+                GM_TRY(re_split(rx, aut->label[e], cls, n, err));
+            }
+            return GM_OK;
+        }
+        default:
+            return GM_OK;
+        }
+    }
+}
+
+GmStatus gm_re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n, GmError *err)
+{
+    rx->splits++;
+    return re_split(rx, r, cls, n, err);
+}
+
+GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **out, GmError *err)
+{
+    uint32_t *row = gm_load(&re_at(rx, r)->row);
+    if (row != NULL) {
+        *out = row;
+        return GM_OK;
+    }
+    uint8_t cls[256];
+    uint32_t n = 1, entries[256];
+    memset(cls, 0, sizeof cls);
+    GM_TRY(gm_re_partition(rx, r, cls, &n, err));
+    bool seen[256];
+    memset(seen, 0, sizeof seen);
+    for (uint32_t b = 0; b < 256; b++) {
+        if (!seen[cls[b]]) {
+            GmRe d;
+            GM_TRY(re_derive(rx, r, (uint8_t)b, &d, err));
+            seen[cls[b]] = true;
+            entries[cls[b]] = re_entry(rx, d);
+        }
+    }
+    void *p;
+    GM_TRY(gm_arena_alloc(rx->arena, 256 * sizeof(uint32_t), &p, err));
+    row = p;
+    for (uint32_t b = 0; b < 256; b++) {
+        row[b] = entries[cls[b]];
+        if (row[b] == GM_RE_EMPTY) {
+            row[b] = 0;
+        }
+    }
+    gm_store(&re_at(rx, r)->row, row);
+    *out = row;
+    return GM_OK;
+}
+
+GmStatus gm_re_branches(GmRegex *rx, GmRe r, uint8_t bytes[256], uint32_t entries[256], uint32_t *n, GmError *err)
+{
+    uint8_t cls[256];
+    uint32_t classes = 1;
+    bool seen[256];
+    memset(cls, 0, sizeof cls);
+    memset(seen, 0, sizeof seen);
+    GM_TRY(gm_re_partition(rx, r, cls, &classes, err));
+    *n = 0;
+    for (uint32_t b = 0; b < 256; b++) {
+        GmRe d;
+        if (seen[cls[b]]) {
+            continue;
+        }
+        seen[cls[b]] = true;
+        uint32_t known = gm_re_peek(rx, r, (uint8_t)b);
+        if (known != GM_RE_UNKNOWN) {
+            d = GM_RE_ID(known);
+        } else {
+            GM_TRY(re_derive(rx, r, (uint8_t)b, &d, err));
+        }
+        if (d != GM_RE_EMPTY) {
+            bytes[*n] = (uint8_t)b;
+            entries[(*n)++] = re_entry(rx, d);
+        }
+    }
+    return GM_OK;
+}
+
+/* -- clamp ------------------------------------------------------------------------------------------ */
+
+/* The minimum keeps one iteration more than the horizon: with exactly `horizon` the last byte of a token
+ * could use it up, and a debt would then look violated. Right sides of sequences by a loop: they may be long. */
+GmStatus gm_re_clamp(GmRegex *rx, GmRe r, GmRe *out, GmError *err)
+{
+    uint32_t known = gm_load(&re_at(rx, r)->clamp);
+    if (known != 0) {
+        *out = known - 1;
+        return GM_OK;
+    }
+    const GmReNode *node = re_at(rx, r);
+    GmRe result = r;
+    if (node->kind == RE_REP) {
+        uint32_t low = node->b, high = node->c;
+        GmRe body;
+        GM_TRY(gm_re_clamp(rx, node->a, &body, err));
+        low = low > rx->horizon + 1 ? rx->horizon + 1 : low;
+        high = high > rx->horizon ? GM_INF : high;
+        GM_TRY(gm_re_rep(rx, body, low, high, &result, err));
+    } else if (node->kind == RE_ALT) {
+        result = GM_RE_EMPTY;
+        const GmRe *list = node->p.list;
+        uint32_t n = node->b;
+        for (uint32_t i = 0; i < n; i++) {
+            GmRe part;
+            GM_TRY(gm_re_clamp(rx, list[i], &part, err));
+            GM_TRY(gm_re_alt2(rx, result, part, &result, err));
+        }
+    } else if (node->kind == RE_SEQ) {
+        uint32_t base = rx->search.len;
+        GmRe tail = r, part;
+        while (re_at(rx, tail)->kind == RE_SEQ && gm_load(&re_at(rx, tail)->clamp) == 0) {
+            GM_PUSH(rx->mem, rx->search, re_at(rx, tail)->a);
+            tail = re_at(rx, tail)->b;
+        }
+        GM_TRY(gm_re_clamp(rx, tail, &result, err));
+        while (rx->search.len > base) {
+            GM_TRY(gm_re_clamp(rx, rx->search.data[rx->search.len - 1], &part, err));
+            rx->search.len--;
+            GM_TRY(gm_re_seq(rx, part, result, &result, err));
+        }
+    }
+    gm_store(&re_at(rx, r)->clamp, result + 1);
+    *out = result;
+    return GM_OK;
+}
