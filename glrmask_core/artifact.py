@@ -174,7 +174,7 @@ def load_constraint(
         raise ArtifactError(f"saved constraint: open slots ({', '.join(module.slots)}); it is an unlinked one")
     options = _options(header, vocab, background, limits)
     try:
-        check_exact(module, vocab, options.end_tokens)
+        check_exact(module, vocab, options)
     except CompileError as error:
         raise ArtifactError(f"saved constraint: {error}") from None
     program, ignore = _program(header, sections, module)
@@ -292,9 +292,11 @@ def _options(header: Mapping[str, Any], vocab: Vocab, background: bool, limits: 
         if id >= ID_CAP and not vocab.has(id):
             raise ArtifactError(f"saved constraint: end token {id} is unknown and would widen every mask")
     optimization = _member(Optimization, header, "optimization")
-    return compile_options(
-        vocab, ids, optimization, _member(ParserBackend, header, "parser_backend"), background, limits
-    )
+    backend = _member(ParserBackend, header, "parser_backend")
+    try:
+        return compile_options(vocab, ids, optimization, backend, background, limits)
+    except CompileError as error:
+        raise ArtifactError(f"saved constraint: {error}") from None
 
 
 def _program(header: Mapping[str, Any], sections: Mapping[str, bytes], module: Module) -> tuple[Any, int | None]:

@@ -40,14 +40,27 @@ class Cache:
         directory: made if it does not exist. Use one that only trusted users can write.
         max_mebibytes: bound on the total size of the files.
 
+    Raises:
+        ArgumentTypeError: ``directory`` is no path of text, or ``max_mebibytes`` no integer.
+        ArtifactError: a path that no file system can have (a NUL character, half of a surrogate pair).
+        OSError: the directory cannot be made.
+
     Attributes:
         hits, misses: of this object, for figures.
     """
 
     def __init__(self, directory: str | os.PathLike[str], max_mebibytes: int = DEFAULT_MEBIBYTES) -> None:
-        self._directory = Path(directory)
-        self._max_bytes = as_u32(max_mebibytes, "max_mebibytes") << 20
-        self._directory.mkdir(parents=True, exist_ok=True)
+        path = os.fspath(directory) if isinstance(directory, os.PathLike) else directory
+        if not isinstance(path, str):
+            raise ArgumentTypeError(
+                f"Cache: directory must be a str or a path object of text, not {type(directory).__name__}"
+            )
+        self._directory = Path(path)
+        self._max_bytes = as_u32(max_mebibytes, "Cache: max_mebibytes") << 20
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+        except ValueError as error:
+            raise ArtifactError(f"Cache: directory {path!r} is no path ({error}); choose another name") from None
         self.hits = self.misses = 0
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,8 +35,8 @@ class Closed:
         return object.__new__(cls)
 
 
-def as_u32(value: Any, what: str) -> int:
-    """``value`` as an int in 0..2^32-1.
+def as_u32(value: Any, what: str, least: int = 0) -> int:
+    """``value`` as an int in ``least``..2^32-1.
 
     Raises:
         ArgumentTypeError: not an integer (anything with ``__index__``).
@@ -45,13 +46,52 @@ def as_u32(value: Any, what: str) -> int:
         number = operator.index(value)
     except TypeError:
         raise ArgumentTypeError(f"{what} must be an integer, not {type(value).__name__}") from None
-    if not 0 <= number <= MAX_ID:
-        raise IdRangeError(f"{what} {number} is outside 0..{MAX_ID}")
+    if not least <= number <= MAX_ID:
+        raise IdRangeError(f"{what} {number} is outside {least}..{MAX_ID}")
     return number
 
 
-def as_text_bytes(data: Any, what: str = "data") -> bytes:
-    """Bytes of ``bytes``, ``bytearray`` or any contiguous buffer.
+def as_list(values: Any, what: str, of: str) -> list[Any]:
+    """The members of a list, tuple, array or other iterable that has an order.
+
+    Args:
+        values: not text, bytes, a mapping or a set.
+        what: name of the argument, for messages.
+        of: what its members should be, for messages.
+
+    Raises:
+        ArgumentTypeError: another type.
+    """
+    if not isinstance(values, (str, bytes, bytearray, memoryview, Mapping, Set)):
+        try:
+            members = iter(values)
+        except TypeError:
+            pass  # told below
+        else:
+            return list(members)
+    raise ArgumentTypeError(f"{what} must be a sequence of {of}, not {type(values).__name__}; pass a list")
+
+
+def as_ids(values: Any, what: str) -> list[int]:
+    """Token ids in order.
+
+    Raises:
+        ArgumentTypeError: no sequence (see :func:`as_list`), or a member that is no integer; the message has its index.
+        IdRangeError: a member outside 0..2^32-1.
+    """
+    members = as_list(values, what, "token ids")
+    if set(map(type, members)) <= {int} and (not members or (min(members) >= 0 and max(members) <= MAX_ID)):
+        return members
+    return [as_u32(value, f"{what}[{at}]") for at, value in enumerate(members)]
+
+
+def as_text_bytes(data: Any, what: str = "data", any_format: bool = False) -> bytes:
+    """Bytes of ``bytes``, ``bytearray`` or a contiguous buffer of bytes.
+
+    Args:
+        data: the buffer.
+        what: name of the argument, for messages.
+        any_format: also take buffers of wider items and of several dimensions, as the bytes they are in memory.
 
     Raises:
         ArgumentTypeError: another type; text must be encoded first.
@@ -62,12 +102,28 @@ def as_text_bytes(data: Any, what: str = "data") -> bytes:
         return bytes(data)
     try:
         view = memoryview(data)
-    except TypeError:
+    except (TypeError, ValueError):  # no buffer, or one that was released
         hint = "; encode the text first" if isinstance(data, str) else ""
         raise ArgumentTypeError(f"{what} must be bytes, not {type(data).__name__}{hint}") from None
     if not view.c_contiguous:
-        raise ArgumentTypeError(f"{what} must be a contiguous buffer")
+        raise ArgumentTypeError(f"{what} must be a contiguous buffer, not one with gaps; use bytes(...)")
+    if not any_format and (view.ndim != 1 or view.format not in ("B", "b", "c")):
+        raise ArgumentTypeError(
+            f"{what} must be bytes, not a {view.ndim}-dimensional buffer of format {view.format!r} "
+            f"({type(data).__name__}); use its tobytes() if its memory is meant"
+        )
     return view.tobytes()
+
+
+def as_bool(value: Any, what: str) -> bool:
+    """``value`` as a bool.
+
+    Raises:
+        ArgumentTypeError: neither True nor False.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(f"{what} must be True or False, not {type(value).__name__}")
+    return bool(value)
 
 
 def check_words(words: Any, mask_len: int, dims: int = 1) -> npt.NDArray[np.uint32]:

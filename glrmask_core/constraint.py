@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from .checks import Closed, as_text_bytes, as_u32
-from .errors import ArgumentTypeError, CompileError
+from .checks import Closed, as_bool, as_list, as_text_bytes, as_u32
+from .errors import ArgumentTypeError, CompileError, LimitExceededError
 from .options import CompileOptions, Limits, Optimization, ParserBackend
 from .plugins import manager
 from .protocols import CompileReport
@@ -92,7 +92,7 @@ class Constraint(Closed):
         Args:
             max_rollback: how many commits ``rollback`` can undo; 0 costs nothing.
         """
-        state = self._compiled.start(as_u32(max_rollback, "max_rollback"))
+        state = self._compiled.start(as_u32(max_rollback, "start(): max_rollback"))
         state._constraint = self
         return state
 
@@ -131,7 +131,7 @@ class Constraint(Closed):
         """
         from .search import sample
 
-        return sample(self, rng, as_u32(max_bytes, "max_bytes"))
+        return sample(self, rng, as_u32(max_bytes, "sample(): max_bytes"))
 
     # -- what it is ---------------------------------------------------------------------------
 
@@ -203,10 +203,13 @@ class Constraint(Closed):
 
         Args:
             external_vocab: leave the token bytes out, as :meth:`save_with_external_vocab`.
+
+        Raises:
+            ArgumentTypeError: ``external_vocab`` is no bool.
         """
         from .artifact import save_constraint
 
-        return save_constraint(self, bool(external_vocab))
+        return save_constraint(self, as_bool(external_vocab, "save(): external_vocab"))
 
     def save_with_external_vocab(self) -> bytes:
         """Like :meth:`save` without the token bytes; loading needs an equal vocabulary."""
@@ -236,7 +239,9 @@ class Constraint(Closed):
         """
         from .artifact import load_constraint
 
-        return load_constraint(as_text_bytes(data), vocab, engine, background, limits)
+        return load_constraint(
+            as_text_bytes(data, any_format=True), vocab, check_engine(engine), background, limits
+        )
 
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError("a Constraint cannot be pickled; use save() and load()")
@@ -275,6 +280,7 @@ def compile_options(
         ArgumentTypeError: a wrong type.
         IdRangeError: an end token outside 0..2^32-1.
         CompileError: an end token given twice, of another vocabulary, or a giant one nobody knows.
+        LimitExceededError: ids that make masks wider than ``limits.mask_bits``.
     """
     if optimization is None:
         optimization = Optimization.AUTO
@@ -284,10 +290,21 @@ def compile_options(
         limits = _LIMITS
     elif not isinstance(limits, Limits):
         raise ArgumentTypeError(f"limits must be a glrmask.Limits, not {type(limits).__name__}")
-    if not isinstance(background, bool):
-        raise ArgumentTypeError(f"background must be a bool, not {type(background).__name__}")
+    background = as_bool(background, "background")
     backend = check_backend(parser_backend)
-    return CompileOptions(_end_tokens(vocab, end_tokens), optimization, backend, background, limits)
+    ends = _end_tokens(vocab, end_tokens)
+    _check_width(max((vocab.max_id, *ends[-1:])), limits)
+    return CompileOptions(ends, optimization, backend, background, limits)
+
+
+def _check_width(id: int, limits: Limits) -> None:
+    """Refuse masks that reach up to ``id`` when they are too wide."""
+    if id >= limits.mask_bits:
+        raise LimitExceededError(
+            f"token id {id} makes every mask {id + 1} bits wide, more than Limits.mask_bits = {limits.mask_bits}; "
+            "number the tokens densely, or raise the limit",
+            "mask_bits",
+        )
 
 
 def check_backend(parser_backend: Any) -> ParserBackend:
@@ -304,15 +321,15 @@ def _end_tokens(vocab: Vocab, end_tokens: Any) -> tuple[int, ...]:
         return ()
     if isinstance(end_tokens, ExactTokens):
         end_tokens = [vocab_token(end_tokens, i, vocab) for i in end_tokens.ids]
-    elif isinstance(end_tokens, (str, bytes, bytearray, memoryview)) or not (
-        isinstance(end_tokens, (Sequence, Set)) or hasattr(end_tokens, "dtype")
-    ):
+    elif isinstance(end_tokens, Set):
+        end_tokens = list(end_tokens)
+    elif not (isinstance(end_tokens, Sequence) or hasattr(end_tokens, "dtype")):
         raise ArgumentTypeError(f"end_tokens must be a sequence or set of token ids, not {type(end_tokens).__name__}")
     ids = []
-    for token in end_tokens:
+    for at, token in enumerate(as_list(end_tokens, "end_tokens", "token ids")):
         if isinstance(token, ExactToken):
             token = vocab_token(token, token.id, vocab)
-        number = as_u32(token, "end token")
+        number = as_u32(token, f"end_tokens[{at}]")
         if number >= ID_CAP and not vocab.has(number):
             raise CompileError(
                 f"end token {number} is not in the vocabulary and would widen every mask to {number + 1} bits; "
@@ -333,8 +350,8 @@ def vocab_token(token: ExactToken | ExactTokens, id: int, vocab: Vocab) -> int:
     return id
 
 
-def check_exact(module: Module, vocab: Vocab, end_tokens: Sequence[int]) -> None:
-    """Refuse exact tokens that are end tokens, and giant ids nobody knows.
+def check_exact(module: Module, vocab: Vocab, options: CompileOptions) -> None:
+    """Refuse exact tokens that are end tokens, giant ids nobody knows, and masks that are too wide.
 
     Raises:
         CompileError: naming the id.
@@ -345,7 +362,7 @@ def check_exact(module: Module, vocab: Vocab, end_tokens: Sequence[int]) -> None
     if not len(found):
         return
     ids = set(found.tolist())
-    for end in end_tokens:
+    for end in options.end_tokens:
         if end in ids:
             raise CompileError(
                 f"token {end} is an end token and an exact token of the grammar; it cannot be both, use another id"
@@ -356,6 +373,7 @@ def check_exact(module: Module, vocab: Vocab, end_tokens: Sequence[int]) -> None
                 f"exact token {id} is not in the vocabulary and would widen every mask to {id + 1} bits; "
                 f"ids outside the vocabulary must be below {ID_CAP}"
             )
+    _check_width(max(ids), options.limits)
 
 
 def compile_module(
@@ -368,7 +386,7 @@ def compile_module(
     parse_seconds: float,
 ) -> Constraint:
     """The last step of ``compile`` and ``link``: a closed module goes to an engine."""
-    check_exact(module, vocab, options.end_tokens)
+    check_exact(module, vocab, options)
     started = time.perf_counter()
     compiled = engine.compile(module, vocab, options)
     seconds = {"parse": parse_seconds, "engine": time.perf_counter() - started}
@@ -377,6 +395,11 @@ def compile_module(
 
 def select_engine(options: CompileOptions, name: Any, programs: bool = False) -> Engine:
     """The engine for these options; see :meth:`PluginManager.engine`."""
+    return manager().engine(options.optimization, options.parser_backend, check_engine(name), programs)
+
+
+def check_engine(name: Any) -> str | None:
+    """The name of an engine, or None."""
     if name is not None and not isinstance(name, str):
         raise ArgumentTypeError(f"engine must be the name of an engine, not {type(name).__name__}")
-    return manager().engine(options.optimization, options.parser_backend, name, programs)
+    return name

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .checks import as_u32, check_words
+from .checks import as_ids, as_list, as_u32, check_words
 from .errors import StateError
-from .state import check_rows
+from .state import Commit, check_rows, raise_commit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,7 +19,7 @@ def fill_draft_masks(
     state: ConstraintState, ids: Sequence[int], out: npt.NDArray[Any], parents: Sequence[int] | None
 ) -> None:
     """See :meth:`ConstraintState.fill_draft_masks`."""
-    numbers = [as_u32(i, "token id") for i in ids]
+    numbers = as_ids(ids, "fill_draft_masks: ids")
     count = state._constraint.mask_len()
     view = check_words(out, count, dims=2)
     check_rows(view, len(numbers) + 1)
@@ -43,7 +43,10 @@ def fill_draft_masks(
             before = before.clone()
         else:
             after[parent + 1] = None  # its last child takes the state over
-        if not before._commit_token(token):
+        code = before._commit_token(token)
+        if code in (Commit.LIMIT, Commit.BUSY):
+            raise_commit(before, code, token, f"fill_draft_masks: ids[{at}]: ")
+        if not code:
             before._fill(row)
             after[at + 1] = before if children[at + 1] else None
 
@@ -51,10 +54,15 @@ def fill_draft_masks(
 def _parents(parents: Sequence[int] | None, count: int) -> list[int]:
     if parents is None:
         return list(range(-1, count - 1))
-    if len(parents) != count:
-        raise StateError(f"parents has {len(parents)} entries, {count} are needed")
-    above = [-1 if p == -1 else as_u32(p, "parents entry") for p in parents]
-    for at, parent in enumerate(above):
+    members = as_list(parents, "fill_draft_masks: parents", "indices (-1 for none)")
+    if len(members) != count:
+        raise StateError(f"fill_draft_masks: parents has {len(members)} entries, {count} are needed, one per token")
+    above = []
+    for at, member in enumerate(members):
+        parent = as_u32(member, f"fill_draft_masks: parents[{at}]", least=-1)
         if parent >= at:
-            raise StateError(f"parents[{at}] is {parent}; a draft token follows an earlier one, or -1")
+            raise StateError(
+                f"fill_draft_masks: parents[{at}] is {parent}; a draft token follows an earlier one, or -1 for none"
+            )
+        above.append(parent)
     return above

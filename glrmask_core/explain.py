@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .checks import as_text_bytes, as_u32
 from .errors import ArgumentTypeError
 from .ir import TERMINAL
+from .ir_label import label
 from .search import byte_steps
 from .state import ACCEPTING, REJECTED, TERMINATED, Commit, raise_commit
 
@@ -21,7 +22,7 @@ class Expected:
     """A terminal (or set of exact tokens) that was possible at the place of refusal.
 
     Attributes:
-        name: of the terminal, ``""`` when it has none.
+        name: of the terminal; one without a name is told by what it matches, shortened.
         place: where the grammar has it: a span, a JSON pointer, or None when unknown.
     """
 
@@ -30,7 +31,7 @@ class Expected:
 
     def __str__(self) -> str:
         where = "" if self.place is None else f" ({self.place})"
-        return f"{self.name or 'terminal'}{where}"
+        return f"{self.name}{where}"
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,12 @@ def _expected(state: ConstraintState) -> tuple[Expected, ...]:
     module = state._constraint.module
     found: dict[Expected, None] = {}
     for node in state._expected() or ():
-        op, _, _, name = module.row(node)
-        label = module.names[name] if op == TERMINAL and name >= 0 else "" if op == TERMINAL else "exact token"
-        found[Expected(label, module.places.get(node))] = None
+        op, lexical, _, name = module.row(node)
+        if op == TERMINAL:
+            text = module.names[name] if name >= 0 else label(module, lexical)
+        else:
+            text = f"exact token {label(module, node)}"
+        found[Expected(text, module.places.get(node))] = None
     return tuple(found)
 
 

@@ -15,6 +15,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "expansion": (1, _U32),
     "static_pairs": (1, _U32),
     "token_bytes": (1, _U32),
+    "mask_bits": (1, 2**32),
     "mask_cache_bytes": (0, 2**63 - 1),
 }
 
@@ -55,6 +56,7 @@ class Limits:
         static_work: trie nodes that FAST_RUNTIME may walk.
         static_bytes: bytes of tables that FAST_RUNTIME may make.
         token_bytes: longest token of a vocabulary.
+        mask_bits: bits of a mask, that is 1 + the largest token id; checked before compiling.
         mask_cache_bytes: final masks kept per constraint (evicted, never an error).
     """
 
@@ -67,6 +69,7 @@ class Limits:
     static_work: int = 2_000_000_000
     static_bytes: int = 256 << 20
     token_bytes: int = 4096
+    mask_bits: int = 1 << 26
     mask_cache_bytes: int = 32 << 20
 
     def __post_init__(self) -> None:

@@ -7,12 +7,13 @@ one without keys reaches the limits sooner.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import LimitExceededError, StateError, StateRejectedError
+from .errors import ArgumentTypeError, IdRangeError, LimitExceededError, StateError, StateRejectedError
 from .ir_link import exact_ids
 from .state import ACCEPTING, REJECTED, TERMINATED, Commit, ConstraintState, ids_of, raise_commit
 
@@ -21,19 +22,26 @@ if TYPE_CHECKING:
 
     from .constraint import Constraint
 
-FORCED_BYTES = 10_000  # as comparable libraries have it
 SEARCH_COMMITS = 200_000  # about half a second with the native engine
 BUDGET_DEPTH = 200  # tokens looked ahead; each is one level of recursion
 SAMPLE_TRIES = 20
 _BYTES = [bytes((b,)) for b in range(256)]
 
 
-def forced(state: ConstraintState) -> list[int]:
+def forced(state: ConstraintState, max_bytes: int) -> list[int]:
     """See :meth:`ConstraintState.forced`."""
     if state._flags():
         return []
-    text = _forced_bytes(state)
-    return _spell(state, text) or _single_tokens(state)
+    text = _forced_bytes(state, max_bytes)
+    return _spell(state, text) or _single_tokens(state, max_bytes)
+
+
+def _advance(state: ConstraintState, what: int | bytes) -> bool:
+    """Commit a token or bytes; False when they cannot come here. A limit is no "cannot" and is raised."""
+    code = state._commit_bytes(what) if isinstance(what, bytes) else state._commit_token(what)
+    if code in (Commit.LIMIT, Commit.BUSY):
+        raise_commit(state, code, what)
+    return not code
 
 
 def _mask(state: ConstraintState) -> npt.NDArray[np.uint32]:
@@ -42,13 +50,13 @@ def _mask(state: ConstraintState) -> npt.NDArray[np.uint32]:
     return words
 
 
-def _forced_bytes(state: ConstraintState) -> bytes:
+def _forced_bytes(state: ConstraintState, most: int) -> bytes:
     """The bytes that every continuation starts with, up to the first complete output."""
     constraint = state._constraint
     first = constraint.vocab.first_bytes
     exact = exact_ids(constraint.module)
     at, text = state.clone(), bytearray()
-    while len(text) < FORCED_BYTES:
+    while len(text) < most:
         ids = ids_of(_mask(at))
         # An id past the vocabulary, or without bytes, or of an exact token leaves more than one way on.
         if not len(ids) or ids[-1] >= len(first) or (len(exact) and np.isin(ids, exact).any()):
@@ -56,7 +64,7 @@ def _forced_bytes(state: ConstraintState) -> bytes:
         starts = first[ids]
         if starts[0] < 0 or (starts != starts[0]).any():
             break
-        if at._commit_bytes(_BYTES[starts[0]]):
+        if not _advance(at, _BYTES[starts[0]]):
             break
         text.append(int(starts[0]))
         if at._flags() & (ACCEPTING | REJECTED):
@@ -84,19 +92,19 @@ def _spell(state: ConstraintState, text: bytes) -> list[int]:
             ),
             None,
         )
-        if found is None or at._commit_token(found[0]):
+        if found is None or not _advance(at, found[0]):
             break
         ids.append(found[0])
         place += found[1]
     return ids
 
 
-def _single_tokens(state: ConstraintState) -> list[int]:
+def _single_tokens(state: ConstraintState, most: int) -> list[int]:
     """The tokens of masks that allow just one."""
     at, ids = state.clone(), list[int]()
-    while len(ids) < FORCED_BYTES and not at._flags():
+    while len(ids) < most and not at._flags():
         allowed = ids_of(_mask(at))
-        if len(allowed) != 1 or at._commit_token(int(allowed[0])):
+        if len(allowed) != 1 or not _advance(at, int(allowed[0])):
             break
         ids.append(int(allowed[0]))
     return ids
@@ -123,11 +131,8 @@ def byte_steps(state: ConstraintState, work: _Work | None = None) -> Iterator[tu
         if work is not None:
             work.spend()
         after = state.clone()
-        code = after._commit_bytes(_BYTES[b])
-        if not code:
+        if _advance(after, _BYTES[b]):
             yield b, after
-        elif code in (Commit.LIMIT, Commit.BUSY):
-            raise_commit(state, code, _BYTES[b])
 
 
 def shortest_completion(state: ConstraintState) -> bytes:
@@ -164,7 +169,7 @@ def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: i
     for token in ids_of(words).tolist():
         after = state.clone()
         search.work.spend()
-        ok = not after._commit_token(token)
+        ok = _advance(after, token)
         if ok:
             key = after._key()
             found = kept.get(key) if key is not None else None
@@ -210,7 +215,7 @@ class _Finish:
         for token in ids_of(_mask(state)).tolist():
             self.work.spend()
             after = state.clone()
-            if after._commit_token(token):
+            if not _advance(after, token):
                 continue
             after_key = after._key()
             if after_key is not None:
@@ -226,12 +231,26 @@ class _Finish:
 
 def sample(constraint: Constraint, rng: np.random.Generator | int | None, max_bytes: int) -> bytes:
     """See :meth:`Constraint.sample`."""
-    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng or 0)
+    generator = _generator(rng)
     for _ in range(SAMPLE_TRIES):
         text = _walk(constraint, generator, max_bytes)
         if text is not None:
             return text
     raise StateError("sample: no bytes completed an output (does the grammar need exact tokens?)")
+
+
+def _generator(rng: object) -> np.random.Generator:
+    if isinstance(rng, np.random.Generator):
+        return rng
+    try:
+        seed = 0 if rng is None else operator.index(rng)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentTypeError(
+            f"sample: rng must be a numpy.random.Generator, a seed or None, not {type(rng).__name__}"
+        ) from None
+    if seed < 0:
+        raise IdRangeError(f"sample: rng is the seed {seed}; a seed is an integer from 0 on")
+    return np.random.default_rng(seed)
 
 
 def _walk(constraint: Constraint, rng: np.random.Generator, max_bytes: int) -> bytes | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .checks import Closed, as_text_bytes, as_u32, check_words
+from .checks import Closed, as_ids, as_list, as_text_bytes, as_u32, check_words
 from .errors import (
     ArgumentTypeError,
     ConcurrentUseError,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="ConstraintState")
 
 ACCEPTING, REJECTED, TERMINATED = 1, 2, 4
+FORCED_BYTES = 10_000  # as comparable libraries have it
 
 
 class Commit(enum.IntEnum):
@@ -161,7 +162,7 @@ class ConstraintState(Closed):
         more for every token of the shortest completions; meant for small vocabularies or the last tokens.
         """
         width = self._constraint.width
-        count = width if size is None else as_u32(size, "size")
+        count = width if size is None else as_u32(size, "mask(): size")
         if count < width:
             raise StateError(f"mask({count}): at least {width} bits are needed, the largest token id is {width - 1}")
         words = np.zeros(self._constraint.mask_len(), np.uint32)
@@ -169,7 +170,7 @@ class ConstraintState(Closed):
         if budget is not None:
             from .search import keep_within
 
-            keep_within(self, words, as_u32(budget, "budget"))
+            keep_within(self, words, as_u32(budget, "mask(): budget"))
         return bits_of(words, count)
 
     def fill_mask(self, words: npt.NDArray[Any]) -> None:
@@ -250,7 +251,7 @@ class ConstraintState(Closed):
 
         Cost: every token twice (a trial on a clone first).
         """
-        numbers = [as_u32(i, "token id") for i in ids]
+        numbers = as_ids(ids, "commit_tokens: ids")
         trial = self.clone()
         for at, number in enumerate(numbers):
             code = trial._commit_token(number)
@@ -270,15 +271,16 @@ class ConstraintState(Closed):
             ArgumentTypeError: an id that is no integer.
         """
         trial = None
-        for at, token in enumerate(ids):
+        tokens = as_list(ids, "validate_tokens: ids", "token ids")
+        for at, token in enumerate(tokens):
             try:
-                number = as_u32(token, "token id")
+                number = as_u32(token, f"validate_tokens: ids[{at}]")
             except IdRangeError:
                 return at
             trial = trial or self.clone()
             if trial._commit_token(number):
                 return at
-        return len(ids)
+        return len(tokens)
 
     def rollback(self, n: int) -> None:
         """Undo the last ``n`` commits (of tokens or bytes, failed ones and end tokens included).
@@ -286,7 +288,7 @@ class ConstraintState(Closed):
         Raises:
             StateError: more than the history holds; see ``start(max_rollback=...)``. Nothing changes.
         """
-        count = as_u32(n, "n")
+        count = as_u32(n, "rollback(): n")
         if count and not self._rollback(count):
             raise StateError(f"rollback({count}): the history is shorter; it keeps what start(max_rollback=...) allows")
 
@@ -304,18 +306,26 @@ class ConstraintState(Closed):
         """Whether an end token was committed."""
         return bool(self._flags() & TERMINATED)
 
-    def forced(self) -> list[int]:
+    def forced(self, max_bytes: int = FORCED_BYTES) -> list[int]:
         """Tokens that the grammar leaves no choice about, up to the first point where the output is complete.
+
+        Args:
+            max_bytes: how many forced bytes to look at. Where more are forced, the result is the beginning of
+                them: commit it and ask again, or ask for more at once.
 
         Empty when there is a choice, when accepting, rejected or terminated, or when how to spell the forced
         bytes is open (a token longer than the rest begins like it). The state does not change.
 
         Cost: one mask per forced byte and one per token; the first time for a vocabulary its tokens are sorted
         (0.2 s for 128,000).
+
+        Raises:
+            ArgumentTypeError, IdRangeError: ``max_bytes`` is no integer, or negative.
+            LimitExceededError: a limit of ``Limits`` on the way.
         """
         from .search import forced
 
-        return forced(self)
+        return forced(self, as_u32(max_bytes, "forced(): max_bytes"))
 
     def shortest_completion(self) -> bytes:
         """The fewest bytes (least in byte order among the first found) that complete the output; ``b""`` when complete.
@@ -432,14 +442,14 @@ def fill_masks(states: Sequence[ConstraintState], out: npt.NDArray[Any], threads
         ArgumentTypeError, MaskShapeError: as :meth:`ConstraintState.fill_mask`; nothing is written.
         ConcurrentUseError: another thread uses one of the states.
     """
-    states = list(states)
+    states = as_list(states, "fill_masks: states", "ConstraintState")
     for at, state in enumerate(states):
         if not isinstance(state, ConstraintState):
-            raise ArgumentTypeError(f"states[{at}] is a {type(state).__name__}, not a ConstraintState")
+            raise ArgumentTypeError(f"fill_masks: states[{at}] is a {type(state).__name__}, not a ConstraintState")
     lengths = [state._constraint.mask_len() for state in states]
     view = check_words(out, max(lengths, default=0), dims=2)
     check_rows(view, len(states))
-    count = as_u32(threads, "threads")
+    count = as_u32(threads, "fill_masks: threads")
     rows: dict[int, int] = {}
     for at, state in enumerate(states):
         rows.setdefault(id(state), at)

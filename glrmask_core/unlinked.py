@@ -189,7 +189,7 @@ class UnlinkedConstraint(Closed):
         """
         from .artifact import load_unlinked
 
-        return load_unlinked(as_text_bytes(data), vocab)
+        return load_unlinked(as_text_bytes(data, any_format=True), vocab)
 
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError("an UnlinkedConstraint cannot be pickled; use save() and load()")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import operator
 import threading
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .checks import MAX_ID, Closed, as_u32
+from .checks import MAX_ID, Closed, as_list, as_u32
 from .errors import ArgumentTypeError, IdRangeError, TokenBytesError, VocabError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class Vocab(Closed):
         """
         if not isinstance(ids, (Sequence, np.ndarray)) or isinstance(ids, (str, bytes, bytearray, memoryview)):
             raise ArgumentTypeError(f"tokens() needs a sequence of ids, not {type(ids).__name__}")
-        known = sorted(self._known(i) for i in ids)
+        known = sorted(self._known(i) for i in as_list(ids, "tokens(): ids", "token ids"))
         if not known:
             raise VocabError("tokens() needs at least one id")
         for a, b in itertools.pairwise(known):
@@ -194,16 +195,21 @@ class Vocab(Closed):
         return Domain(self)
 
     def has(self, id: int) -> bool:
-        """Whether the id is known (with bytes or exact-only)."""
-        return self._position(id) >= 0
+        """Whether the id is known (with bytes or exact-only); False for any other integer.
+
+        Raises:
+            ArgumentTypeError: no integer.
+        """
+        return self._position(_as_int(id)) >= 0
 
     def bytes_of(self, id: int) -> bytes:
         """The bytes of an id, ``b""`` for an exact-only one.
 
         Raises:
+            ArgumentTypeError: no integer.
             VocabError: the id is unknown.
         """
-        at = self._position(id)
+        at = self._position(_as_int(id))
         if at < 0:
             raise VocabError(f"token id {id} is not in the vocabulary")
         return self._blob[int(self._offsets[at]) : int(self._offsets[at + 1])]
@@ -428,6 +434,13 @@ class ExactTokens(_Exact):
 
     def __repr__(self) -> str:
         return f"<ExactTokens {list(self._ids)}>"
+
+
+def _as_int(id: Any) -> int:
+    try:
+        return operator.index(id)
+    except TypeError:
+        raise ArgumentTypeError(f"token id must be an integer, not {type(id).__name__}") from None
 
 
 def _check_texts(ids: list[Any], texts: list[Any]) -> None:

@@ -44,10 +44,12 @@ def from_llama_cpp(llm: Any) -> Vocab:
 
     Raises:
         ModuleNotFoundError: the package ``llama-cpp-python`` is not installed.
-        VocabError: the library gives sizes that contradict each other.
+        VocabError: another kind of object, or the library gives sizes that contradict each other.
     """
     import llama_cpp
 
+    if not hasattr(llm, "model") or not callable(getattr(llm, "n_vocab", None)):
+        raise VocabError(f"a {type(llm).__name__} is no llama_cpp.Llama: it has no model or no n_vocab()")
     vocab = llama_cpp.llama_model_get_vocab(llm.model)
     texts: dict[int, bytes] = {}
     ends = []
@@ -227,7 +229,14 @@ def _as_bytes(piece: str | bytes) -> bytes:
 
 
 def from_tiktoken(encoding: Any) -> Vocab:
-    """The vocabulary of a ``tiktoken.Encoding``; its special tokens are exact-only."""
+    """The vocabulary of a ``tiktoken.Encoding``; its special tokens are exact-only.
+
+    Raises:
+        VocabError: another kind of object.
+    """
+    for name in ("special_tokens_set", "max_token_value", "decode_single_token_bytes", "encode_single_token"):
+        if not hasattr(encoding, name):
+            raise VocabError(f"a {type(encoding).__name__} is no tiktoken.Encoding: it has no {name}")
     special = {encoding.encode_single_token(text) for text in encoding.special_tokens_set}
     texts: dict[int, bytes] = {}
     for id in range(encoding.max_token_value + 1):

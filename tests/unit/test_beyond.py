@@ -11,6 +11,7 @@ import pytest
 
 import glrmask
 from glrmask import Vocab
+from glrmask_core.state import Commit
 
 EOS = 20
 
@@ -386,3 +387,66 @@ def test_report(grammar: Any, letters: Vocab, engine: str) -> None:
     assert (report.left_out, report.warnings) == (loaded.left_out, loaded.warnings)
     bound = grammar("a $P").bind("P", grammar("b ~format")).compile(letters, engine=engine)
     assert ('in "P": format',) == bound.report.left_out
+
+
+def test_forced_looks_at_as_many_bytes_as_asked(compiled: Any) -> None:
+    state = compiled(" ".join(["xy"] * 20)).start()
+    assert [9] * 20 == state.forced() == state.forced(2**32 - 1)
+    assert [9] * 8 == state.forced(16)
+    assert state.forced(4) == [9, 9] and state.forced(0) == []
+    state.commit_tokens(state.forced(30))
+    assert [9] * 5 == state.forced()
+
+
+def test_forced_looks_at_10_000_bytes_by_default(compiled: Any, engine: str) -> None:
+    if engine == "oracle":
+        pytest.skip("the oracle is too slow for thousands of bytes")
+    state = compiled(" ".join(["xy"] * 5100)).start()
+    assert len(state.forced()) == 5000 and len(state.forced(20_000)) == 5100
+
+
+QUESTIONS: list[Any] = [
+    lambda state: state.forced(),
+    lambda state: state.shortest_completion(),
+    lambda state: state.mask(budget=2),
+    lambda state: state.mask(budget=9),
+    lambda state: state.fill_draft_masks([0, 1, 2], np.zeros((4, 1), np.uint32)),
+    lambda state: state.fill_draft_masks([0, 6], np.zeros((3, 1), np.uint32), [-1, -1]),
+    lambda state: state.explain(b"abq"),
+    lambda state: state.constraint.sample(3, 5),
+    lambda state: state.constraint.accepts(b"abc"),
+    lambda state: state.commit_tokens([0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize("ask", QUESTIONS, ids=range(len(QUESTIONS)))
+@pytest.mark.parametrize("text", ["a b c", "a b c* | ab x y"])
+def test_a_limit_on_the_way_is_not_taken_for_a_refusal(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch, text: str, ask: Any
+) -> None:
+    """Whichever commit hits a limit, the question is refused by name instead of answered as if it could not come."""
+    state = compiled(text, end_tokens=[EOS]).start()
+    left, hits = [0], [0]
+
+    def limited(real: Any) -> Any:
+        def commit(self: Any, what: Any) -> int:
+            left[0] -= 1
+            hits[0] += left[0] == -1
+            return int(Commit.LIMIT) if left[0] < 0 else int(real(self, what))
+
+        return commit
+
+    for name in ("_commit_token", "_commit_bytes"):
+        monkeypatch.setattr(type(state), name, limited(getattr(type(state), name)))
+    for count in (*range(30), *(int(30 * 1.2**at) for at in range(30))):
+        left[0], hits[0] = count, 0
+        trial = state.clone()
+        try:
+            ask(trial)
+        except glrmask.LimitExceededError:
+            assert hits[0], "no limit was hit"
+            continue
+        assert not hits[0], f"a limit at commit {count} was swallowed"
+        break
+    else:
+        pytest.fail("it never ends")

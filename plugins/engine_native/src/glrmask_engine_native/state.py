@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,34 +12,41 @@ from glrmask_core.checks import check_words
 from glrmask_core.state import ConstraintState, raise_commit
 
 from ._native import ffi, lib
-from .status import new_error, raise_in_state, state_error
+from .status import LIMIT, NOMEM, new_error, raise_in_state, state_error
 
 _mask = lib.gm_state_mask
 _commit_token = lib.gm_state_commit_token
 _from_buffer = ffi.from_buffer
 MOST_EXPECTED = 1000  # nodes that an explanation may name
-_NEVER = object()  # no buffer was used yet; None could be passed as one
+_NEVER = (object(), None, 0)  # no buffer was used yet; None could be passed as one
+
+
+class _Errors(threading.local):
+    """One ``GmError`` per thread: it is read after the call, when another thread may be inside."""
+
+    def __init__(self) -> None:
+        self.err = new_error()
+
+
+_errors = _Errors()
 
 
 class NativeState(ConstraintState):
     """One sequence. Made by ``NativeGrammar.start``."""
 
-    __slots__ = ("_buffer", "_err", "_handle", "_last", "_n_buffer", "_n_words")
+    __slots__ = ("_handle", "_last", "_n_words")
 
     _handle: Any
-    _err: Any
     _n_words: int
-    _n_buffer: int
-    _last: Any
-    _buffer: Any
+    _last: tuple[Any, Any, int]
+    """The buffer used last, its words in C and their number: one attribute, so that threads see all three or none."""
 
     @classmethod
     def _of(cls, pointer: Any, n_words: int) -> NativeState:
         self = cls._new()
         self._handle = ffi.gc(pointer, lib.gm_state_free, 4096)
-        self._err = new_error()
         self._n_words = n_words
-        self._last, self._buffer = _NEVER, None
+        self._last = _NEVER
         return self
 
     def fill_mask(self, words: npt.NDArray[Any]) -> None:
@@ -46,18 +54,20 @@ class NativeState(ConstraintState):
 
         Its export is held meanwhile, so NumPy refuses to resize it.
         """
-        if words is not self._last or not words.flags.writeable:
+        last, buffer, count = self._last
+        if words is not last or not words.flags.writeable:
             view = check_words(words, self._n_words)
-            self._buffer = _from_buffer("uint32_t[]", view, True) if len(view) else ffi.new("uint32_t[1]")
-            self._n_buffer = len(view)
-            self._last = words
-        if _mask(self._handle, self._buffer, self._n_buffer, self._err):
-            raise_in_state(self._err)
+            buffer = _from_buffer("uint32_t[]", view, True) if len(view) else ffi.new("uint32_t[1]")
+            count = len(view)
+            self._last = words, buffer, count
+        err = _errors.err
+        if _mask(self._handle, buffer, count, err):
+            raise_in_state(err)
 
     def commit_token(self, token_id: int) -> None:
         """As :meth:`ConstraintState.commit_token`."""
         if type(token_id) is int and 0 <= token_id <= 0xFFFFFFFF:
-            code = _commit_token(self._handle, token_id, self._err)
+            code = _commit_token(self._handle, token_id, _errors.err)
             if code:
                 self._raise(code, token_id)
         else:
@@ -69,38 +79,39 @@ class NativeState(ConstraintState):
     # -- primitives ---------------------------------------------------------------------------
 
     def _limit_error(self, what: str) -> Exception:
-        if not self._err.status:  # nobody has failed
+        err = _errors.err
+        if err.status not in (LIMIT, NOMEM):  # it was not this engine that failed
             return super()._limit_error(what)
-        return state_error(self._err, f"{what}: nothing changed, ")
+        return state_error(err, f"{what}: nothing changed, ")
 
     def _fill(self, words: npt.NDArray[np.uint32]) -> None:
         buffer = _from_buffer("uint32_t[]", words, True) if len(words) else ffi.new("uint32_t[1]")
-        if _mask(self._handle, buffer, len(words), self._err):
-            raise_in_state(self._err)
+        if _mask(self._handle, buffer, len(words), _errors.err):
+            raise_in_state(_errors.err)
 
     def _commit_token(self, token_id: int) -> int:
-        return int(_commit_token(self._handle, token_id, self._err))
+        return int(_commit_token(self._handle, token_id, _errors.err))
 
     def _commit_bytes(self, data: bytes) -> int:
-        return int(lib.gm_state_commit_bytes(self._handle, _from_buffer("uint8_t[]", data), len(data), self._err))
+        return int(lib.gm_state_commit_bytes(self._handle, _from_buffer("uint8_t[]", data), len(data), _errors.err))
 
     def _flags(self) -> int:
-        flags = int(lib.gm_state_flags(self._handle, self._err))
+        flags = int(lib.gm_state_flags(self._handle, _errors.err))
         if flags < 0:
-            raise_in_state(self._err)
+            raise_in_state(_errors.err)
         return flags
 
     def _key(self) -> tuple[int, int]:
         out = ffi.new("uint64_t[2]")
-        if lib.gm_state_key(self._handle, out, self._err):
-            raise_in_state(self._err)
+        if lib.gm_state_key(self._handle, out, _errors.err):
+            raise_in_state(_errors.err)
         return int(out[0]), int(out[1])
 
     def _expected(self) -> list[int]:
         nodes = ffi.new("uint32_t[]", MOST_EXPECTED)
-        count = int(lib.gm_state_expected(self._handle, nodes, MOST_EXPECTED, self._err))
+        count = int(lib.gm_state_expected(self._handle, nodes, MOST_EXPECTED, _errors.err))
         if count < 0:
-            raise_in_state(self._err)
+            raise_in_state(_errors.err)
         return list(ffi.unpack(nodes, count)) if count else []
 
     def _clone(self) -> NativeState:
@@ -111,7 +122,7 @@ class NativeState(ConstraintState):
         return NativeState._of(pointer, self._n_words)
 
     def _rollback(self, n: int) -> bool:
-        done = int(lib.gm_state_rollback(self._handle, n, self._err))
+        done = int(lib.gm_state_rollback(self._handle, n, _errors.err))
         if done < 0:
-            raise_in_state(self._err)
+            raise_in_state(_errors.err)
         return bool(done)
