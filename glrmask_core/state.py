@@ -123,9 +123,18 @@ class ConstraintState(Closed):
 
     @classmethod
     def _fill_many(
-        cls, states: Sequence[ConstraintState], rows: Sequence[npt.NDArray[np.uint32]], threads: int
+        cls,
+        states: Sequence[ConstraintState],
+        rows: Sequence[npt.NDArray[np.uint32]] | npt.NDArray[np.uint32],
+        threads: int,
     ) -> None:
-        """``states[i]._fill(rows[i])`` for all; engines with a batch call override it."""
+        """``states[i]._fill(rows[i])`` for all; engines with a batch call override it.
+
+        Args:
+            states: distinct states of this class.
+            rows: one row per state; an array when they lie one after the other.
+            threads: how many to use at most.
+        """
         if threads < 2 or len(states) < 2:
             for state, row in zip(states, rows, strict=True):
                 state._fill(row)
@@ -457,12 +466,17 @@ def fill_masks(states: Sequence[ConstraintState], out: npt.NDArray[Any], threads
     for at in rows.values():
         by_class.setdefault(type(states[at]), []).append(at)
     for cls, places in by_class.items():
-        cls._fill_many([states[at] for at in places], [view[at] for at in places], count)
+        if len(places) == len(states):
+            cls._fill_many(states, view, count)
+        else:
+            cls._fill_many([states[at] for at in places], [view[at] for at in places], count)
+    width = view.shape[1]
     for at, state in enumerate(states):
         first = rows[id(state)]
         if first != at:
             view[at] = view[first]
-        view[at, lengths[at] :] = 0
+        if lengths[at] < width:
+            view[at, lengths[at] :] = 0
 
 
 def check_rows(view: npt.NDArray[np.uint32], rows: int) -> None:

@@ -17,6 +17,7 @@ from glrmask_core.constraint import Constraint, compile_module, select_engine
 from glrmask_core.errors import ConcurrentUseError, GrammarError, LimitExceededError, StateError
 from glrmask_core.ir import Builder, Module
 from glrmask_core.options import CompileOptions, Limits, Optimization
+from glrmask_core.state import fill_masks
 from glrmask_core.testing.checks import check_clone_is_replay, check_rollback_is_replay, mask_words, random_walk
 from glrmask_core.testing.worlds import RandomDice, World, roll_world
 from glrmask_core.vocab import Vocab
@@ -59,6 +60,41 @@ def lists(build: Callable[[Builder, int], int] = lambda b, value: value) -> Modu
 LETTERS = Vocab.from_id_to_bytes(
     {i: bytes((i,)) for i in range(256)} | {256: b"[[", 257: b"]]", 258: b"],", 259: b"12"}
 )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, 100])
+@pytest.mark.parametrize("extra", [0, 3])
+def test_a_batch_is_its_masks(threads: int, extra: int) -> None:
+    """One call for many states gives each what it gives alone, whatever was in the rows."""
+    constraint = compiled(lists(), LETTERS)
+    states = [constraint.start() for _ in range(17)]
+    for n, state in enumerate(states):
+        state.commit_bytes(b"[" * (n % 5) + b"1" * (n % 3))
+    rows = np.full((len(states), constraint.mask_len() + extra), 0xFFFFFFFF, np.uint32)
+    fill_masks(states, rows, threads=threads)
+    for state, row in zip(states, rows, strict=True):
+        expected = np.zeros(len(row), np.uint32)
+        state.fill_mask(expected)
+        assert expected.tolist() == row.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_raises_what_one_mask_raises(threads: int) -> None:
+    """Under a limit that lets a grammar be compiled and started but no mask be made."""
+    row, raised = np.zeros((6, 9), np.uint32), 0
+    for limit in range(10_000, 40_000, 500):
+        try:
+            states = [compiled(lists(), LETTERS, limits=Limits(memory_bytes=limit)).start() for _ in range(6)]
+        except LimitExceededError:
+            continue
+        try:
+            states[4].fill_mask(row[4])
+        except LimitExceededError:
+            raised += 1
+            with pytest.raises(LimitExceededError):
+                fill_masks(states, row, threads=threads)
+    assert raised
+
 
 
 def checksum(constraint: Constraint, seed: int) -> list[object]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,6 +90,43 @@ class NativeState(ConstraintState):
         buffer = _from_buffer("uint32_t[]", words, True) if len(words) else ffi.new("uint32_t[1]")
         if _mask(self._handle, buffer, len(words), _errors.err):
             raise_in_state(_errors.err)
+
+    @classmethod
+    def _fill_many(
+        cls,
+        states: Sequence[ConstraintState],
+        rows: Sequence[npt.NDArray[np.uint32]] | npt.NDArray[np.uint32],
+        threads: int,
+    ) -> None:
+        """As :meth:`ConstraintState._fill_many`: one C call per thread where the rows lie one after the other.
+
+        Cost: about 60 us for each thread beyond the first.
+        """
+        if not isinstance(rows, np.ndarray) or not rows.size:
+            super()._fill_many(states, rows, threads)
+            return
+        width = rows.shape[1]
+        words = _from_buffer("uint32_t[]", rows, True)
+        handles = ffi.new("GmState *[]", [state._handle for state in states])  # type: ignore[attr-defined]
+        errors: list[BaseException] = []
+
+        def fill(begin: int, end: int) -> None:
+            try:
+                if lib.gm_states_mask(handles + begin, end - begin, words + begin * width, width, _errors.err):
+                    raise_in_state(_errors.err)
+            except BaseException as error:
+                errors.append(error)
+
+        parts = max(1, min(threads, len(states)))
+        bounds = [len(states) * i // parts for i in range(parts + 1)]
+        helpers = [threading.Thread(target=fill, args=pair) for pair in pairwise(bounds[1:])]
+        for helper in helpers:
+            helper.start()
+        fill(0, bounds[1])
+        for helper in helpers:
+            helper.join()
+        if errors:
+            raise errors[0]
 
     def _commit_token(self, token_id: int) -> int:
         return int(_commit_token(self._handle, token_id, _errors.err))
