@@ -8,12 +8,28 @@ void gm_gather_deinit(GmGather *g, GmMem *mem)
     GM_VEC_FREE(mem, g->dense);
 }
 
-GmStatus gm_gather_add(GmGather *g, GmMem *mem, const GmToks *toks, GmError *err)
+static void or_less(const GmToks *toks, uint32_t *words, uint32_t n_words);
+
+/* A dense set of its own for the part of `toks` that has something taken out. */
+static GmStatus gather_less(GmGather *g, GmArena *arena, const GmToks *toks, uint32_t n_words, GmError *err)
 {
+    void *p;
+    GM_TRY(gm_arena_zeroed(arena, n_words, sizeof(uint32_t), &p, err));
+    or_less(toks, p, n_words);
+    GM_PUSH(arena->mem, g->dense, p);
+    return GM_OK;
+}
+
+GmStatus gm_gather_add(GmGather *g, GmArena *arena, const GmToks *toks, uint32_t n_words, GmError *err)
+{
+    GmMem *mem = arena->mem;
     if (toks->n_ids > 0) {
         GM_RESERVE(mem, g->ids, (size_t)g->ids.len + toks->n_ids);
         memcpy(g->ids.data + g->ids.len, toks->ids, toks->n_ids * sizeof(uint32_t));
         g->ids.len += toks->n_ids;
+    }
+    if (toks->n_minus > 0) {
+        return gather_less(g, arena, toks, n_words, err);
     }
     for (uint32_t i = 0; i < toks->n_dense; i++) {
         uint32_t j = 0;
@@ -118,11 +134,26 @@ GmStatus gm_gather_finish(GmGather *g, GmArena *arena, uint32_t n_words, GmToks 
     return GM_OK;
 }
 
-void gm_toks_or(const GmToks *toks, uint32_t *words, uint32_t n_words)
+/* words |= the dense sets less `minus`: what words had of those stays. */
+static void or_less(const GmToks *toks, uint32_t *words, uint32_t n_words)
 {
+    uint32_t had[(GM_MINUS_MAX + 31) / 32] = {0};
+    for (uint32_t i = 0; i < toks->n_minus; i++) {
+        had[i >> 5] |= (words[toks->minus[i] >> 5] >> (toks->minus[i] & 31) & 1) << (i & 31);
+    }
     for (uint32_t i = 0; i < toks->n_dense; i++) {
         gm_bits_or(words, toks->dense[i], n_words);
     }
+    for (uint32_t i = 0; i < toks->n_minus; i++) {
+        if ((had[i >> 5] >> (i & 31) & 1) == 0) {
+            gm_bits_clear(words, toks->minus[i]);
+        }
+    }
+}
+
+void gm_toks_or(const GmToks *toks, uint32_t *words, uint32_t n_words)
+{
+    or_less(toks, words, n_words);
     for (uint32_t i = 0; i < toks->n_ids; i++) {
         gm_bits_set(words, toks->ids[i]);
     }

@@ -1,7 +1,8 @@
 /* gm_bits: sets of token ids.
  *
- * GmToks   immutable: a short list of ids and references to shared dense sets (bitmaps of `n_words` words).
- *          Unions keep references, so the big set of a string body exists once however many states allow it.
+ * GmToks   immutable: a short list of ids and references to shared dense sets (bitmaps of `n_words` words), perhaps
+ *          less a few ids. Unions keep references, so the big set of a string body exists once however many states
+ *          allow it, or nearly.
  * GmGather the union under construction.
  *
  * Owner    lists and bitmaps live in an arena (of a constraint or of a vocabulary), never in the gather.
@@ -13,11 +14,14 @@
 #include "gm_mem.h"
 
 enum { GM_SPARSE_MAX = 512, GM_DENSE_MAX = 4 }; /* 512 ids cost about what a dense set costs */
+enum { GM_MINUS_MAX = 512 };
 
+/* The ids and dense sets, of which those of `minus` count for nothing: ids and (dense less minus). */
 typedef struct GmToks {
     const uint32_t *ids;
     const uint32_t *const *dense;
-    uint32_t n_ids, n_dense;
+    const uint32_t *minus;
+    uint32_t n_ids, n_dense, n_minus;
 } GmToks;
 
 typedef struct GmGather {
@@ -26,7 +30,8 @@ typedef struct GmGather {
 } GmGather;
 
 void gm_gather_deinit(GmGather *g, GmMem *mem);
-GmStatus gm_gather_add(GmGather *g, GmMem *mem, const GmToks *toks, GmError *err);
+/* The arena is for what has to be made at once: dense sets with something taken out. */
+GmStatus gm_gather_add(GmGather *g, GmArena *arena, const GmToks *toks, uint32_t n_words, GmError *err);
 /* Move the union into `out` (memory from the arena) and empty the gather. */
 GmStatus gm_gather_finish(GmGather *g, GmArena *arena, uint32_t n_words, GmToks *out, GmError *err);
 

@@ -113,7 +113,7 @@ static GmStatus open_edge(GmCore *core, GmWork *w, const GmNetEdge *edge, bool *
         GM_TRY(gm_re_clamp(&core->rx, edge->sym >> 1, &re, err));
         GM_TRY(gm_view_step(&core->views, w->base, gm_lex(re, edge->sym & 1), &id, err));
         const GmStep *step = gm_step_at(&core->views, id);
-        GM_TRY(gm_gather_add(&w->gather, &core->mem, &step->inside, err));
+        GM_TRY(gm_gather_add(&w->gather, &core->arena, &step->inside, core->trie->n_words, err));
         w->view = step->after;
     } else {
         id = summary_find(core, w->base, edge->sym);
@@ -122,7 +122,7 @@ static GmStatus open_edge(GmCore *core, GmWork *w, const GmNetEdge *edge, bool *
             return work_push(core, w->base, edge->sym, err);
         }
         const GmSummary *sub = gm_pool_at(&core->summaries, id);
-        GM_TRY(gm_gather_add(&w->gather, &core->mem, &sub->toks, err));
+        GM_TRY(gm_gather_add(&w->gather, &core->arena, &sub->toks, core->trie->n_words, err));
         w->view = sub->rest;
     }
     w->open = true;
@@ -164,7 +164,7 @@ static GmStatus work_run(GmCore *core, GmError *err)
                     return work_push(core, view->bases[w->k], edge->to, err);
                 }
                 const GmSummary *sub = gm_pool_at(&core->summaries, id);
-                GM_TRY(gm_gather_add(&w->gather, &core->mem, &sub->toks, err));
+                GM_TRY(gm_gather_add(&w->gather, &core->arena, &sub->toks, core->trie->n_words, err));
                 GM_TRY(add_rest(core, w, sub->rest, err));
             }
         }

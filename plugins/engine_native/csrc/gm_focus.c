@@ -352,7 +352,7 @@ static GmStatus open_run(GmFoci *foci, GmFocusWork *w, const uint32_t *run, bool
     *useful = true;
     w->view = GM_VIEW_EMPTY;
     if (run[1] != GM_SET_EMPTY) {
-        GM_TRY(gm_gather_add(&w->gather, &core->mem, &step->inside, err));
+        GM_TRY(gm_gather_add(&w->gather, &core->arena, &step->inside, core->trie->n_words, err));
         w->view = step->after;
         if (w->view != GM_VIEW_EMPTY) {
             GM_TRY(focus_of_set(foci, run[1], &w->out, err));
@@ -368,8 +368,9 @@ static GmStatus open_run(GmFoci *foci, GmFocusWork *w, const uint32_t *run, bool
 
 static GmStatus add_result(GmFoci *foci, GmFocusWork *w, const GmResult *sub, GmError *err)
 {
-    GmMem *mem = &foci->core->mem;
-    GM_TRY(gm_gather_add(&w->gather, mem, &sub->toks, err));
+    GmCore *core = foci->core;
+    GmMem *mem = &core->mem;
+    GM_TRY(gm_gather_add(&w->gather, &core->arena, &sub->toks, core->trie->n_words, err));
     for (uint32_t c = 0; c < sub->n_claims; c++) {
         const GmClaim *claim = gm_claim_at(foci, sub->claims[c]);
         const GmWaitSet *set = gm_wait_set_at(foci, claim->wait_set);

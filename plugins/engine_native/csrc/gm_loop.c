@@ -23,44 +23,79 @@
 enum { LOOP_CHAIN = 32 }; /* few tokens are longer; their subtrees are walked */
 enum { LOOP_PAIRS = 256 }; /* lexer state x UTF-8 state; 10 is usual for a class of characters, 60 for a pattern */
 
-/* Do all multi-byte characters lead from `from` to the entry `want`, through states that do not match? */
-static GmStatus loop_utf8(GmRegex *rx, GmRe from, uint32_t want, bool *out, GmError *err)
+/* The bytes that keep a UTF-8 state out of GM_UTF8_BAD, as runs with one next state. */
+typedef struct Utf8Run {
+    uint8_t first, last, next;
+} Utf8Run;
+
+static uint32_t utf8_runs(uint8_t state, Utf8Run run[8])
 {
+    static const Utf8Run lead[7] = {{0xc2, 0xdf, 1}, {0xe0, 0xe0, 4}, {0xe1, 0xec, 2}, {0xed, 0xed, 5},
+                                    {0xee, 0xef, 2}, {0xf0, 0xf0, 6}, {0xf1, 0xf3, 3}};
+    if (state == GM_UTF8_START) {
+        memcpy(run, lead, sizeof lead);
+        run[7] = (Utf8Run){0xf4, 0xf4, 7};
+        return 8;
+    }
+    static const Utf8Run tail[8] = {{0, 0, 0},          {0x80, 0xbf, 0}, {0x80, 0xbf, 1}, {0x80, 0xbf, 2},
+                                    {0xa0, 0xbf, 1}, {0x80, 0x9f, 1}, {0x90, 0xbf, 2}, {0x80, 0x8f, 2}};
+    run[0] = tail[state];
+    return 1;
+}
+
+typedef struct Utf8Walk {
     struct {
         GmRe re;
         uint8_t utf8;
     } pair[LOOP_PAIRS];
-    uint32_t n = 1;
-    pair[0].re = from;
-    pair[0].utf8 = GM_UTF8_START;
+    uint32_t n;
+} Utf8Walk;
+
+/* A byte inside a character has led to `entry`; false when that is not on the way to `want`. */
+static bool utf8_arrive(Utf8Walk *walk, uint32_t entry, uint8_t next, uint32_t want)
+{
+    if (next == GM_UTF8_START) {
+        return entry == want;
+    }
+    if (entry == 0 || (entry & GM_RE_NULLABLE) != 0) {
+        return false;
+    }
+    for (uint32_t j = 0; j < walk->n; j++) {
+        if (walk->pair[j].re == entry && walk->pair[j].utf8 == next) {
+            return true;
+        }
+    }
+    if (walk->n == LOOP_PAIRS) {
+        return false;
+    }
+    walk->pair[walk->n].re = entry;
+    walk->pair[walk->n++].utf8 = next;
+    return true;
+}
+
+/* Do all multi-byte characters lead from `from` to the entry `want`, through states that do not match? */
+static GmStatus loop_utf8(GmRegex *rx, GmRe from, uint32_t want, bool *out, GmError *err)
+{
+    Utf8Walk walk;
+    walk.n = 1;
+    walk.pair[0].re = from;
+    walk.pair[0].utf8 = GM_UTF8_START;
     *out = false;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < walk.n; i++) {
         const uint32_t *row;
-        GM_TRY(gm_re_row(rx, pair[i].re, &row, err));
-        for (uint32_t b = 0x80; b < 256; b++) {
-            uint8_t next = gm_utf8_next(pair[i].utf8, (uint8_t)b);
-            if (next == GM_UTF8_BAD) {
-                continue;
-            }
-            if (next == GM_UTF8_START) {
-                if (row[b] != want) {
+        Utf8Run run[8];
+        GM_TRY(gm_re_row(rx, walk.pair[i].re, &row, err));
+        uint32_t n_runs = utf8_runs(walk.pair[i].utf8, run);
+        for (uint32_t k = 0; k < n_runs; k++) {
+            uint32_t last = GM_RE_UNKNOWN;
+            for (uint32_t b = run[k].first; b <= run[k].last; b++) {
+                if (row[b] == last) {
+                    continue;
+                }
+                last = row[b];
+                if (!utf8_arrive(&walk, last, run[k].next, want)) {
                     return GM_OK;
                 }
-                continue;
-            }
-            if (row[b] == 0 || (row[b] & GM_RE_NULLABLE) != 0) {
-                return GM_OK;
-            }
-            uint32_t j = 0;
-            while (j < n && (pair[j].re != row[b] || pair[j].utf8 != next)) {
-                j++;
-            }
-            if (j == n) {
-                if (n == LOOP_PAIRS) {
-                    return GM_OK;
-                }
-                pair[n].re = row[b];
-                pair[n++].utf8 = next;
             }
         }
     }
@@ -75,9 +110,7 @@ static GmStatus loop_groups(GmRegex *rx, GmRe r, uint32_t want, uint64_t *out, G
     GM_TRY(gm_re_row(rx, r, &row, err));
     uint64_t groups = ((uint64_t)1 << GM_GROUP_UTF8) - 1;
     for (uint32_t b = 0; b < 128; b++) {
-        if (row[b] != want) {
-            groups &= ~((uint64_t)1 << gm_group_of((uint8_t)b));
-        }
+        groups &= row[b] != want ? rx->off_group[b] : UINT64_MAX;
     }
     bool whole = false;
     if (row[0xc2] != 0) {
@@ -251,6 +284,25 @@ GmStatus gm_re_main_target(GmRegex *rx, GmRe r, uint32_t *out, GmError *err)
     return GM_OK;
 }
 
+/* The main target and the groups that lead there, remembered: the chains of neighbours ask for the same. */
+static GmStatus main_step(GmRegex *rx, GmRe r, GmMain *out, GmError *err)
+{
+    uint32_t id = ((GmReNode *)gm_pool_at(&rx->nodes, r))->main;
+    void *p;
+    if (id == 0) {
+        GmMain made = {0, 0};
+        GM_TRY(gm_re_main_target(rx, r, &made.target, err));
+        if (made.target != 0) {
+            GM_TRY(loop_groups(rx, r, made.target, &made.groups, err));
+        }
+        GM_TRY(gm_pool_add(&rx->mains, rx->mem, &id, &p, err));
+        *(GmMain *)p = made;
+        ((GmReNode *)gm_pool_at(&rx->nodes, r))->main = ++id;
+    }
+    *out = *(const GmMain *)gm_pool_at(&rx->mains, id - 1);
+    return GM_OK;
+}
+
 /* Shape 4. Only for states that do not match: then no boundary is on the way. */
 static GmStatus loop_chain(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
 {
@@ -258,8 +310,8 @@ static GmStatus loop_chain(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
     uint32_t steps = 0;
     *out = (GmLoop){0, GM_INF};
     for (GmRe at = r; steps < LOOP_CHAIN; steps++) {
-        uint32_t target, known = gm_load(&((GmReNode *)gm_pool_at(&rx->nodes, at))->loop);
-        uint64_t here;
+        uint32_t known = gm_load(&((GmReNode *)gm_pool_at(&rx->nodes, at))->loop);
+        GmMain to;
         if (steps > 0 && known != 0) {
             const GmLoop *rest = gm_pool_at(&rx->loops, known - 1);
             if ((groups & rest->groups) == groups) {
@@ -267,16 +319,15 @@ static GmStatus loop_chain(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
                 return GM_OK;
             }
         }
-        GM_TRY(gm_re_main_target(rx, at, &target, err));
-        if (target == 0 || (target & GM_RE_NULLABLE) != 0 || GM_RE_ID(target) == at) {
+        GM_TRY(main_step(rx, at, &to, err));
+        if (to.target == 0 || (to.target & GM_RE_NULLABLE) != 0 || GM_RE_ID(to.target) == at) {
             break;
         }
-        GM_TRY(loop_groups(rx, at, target, &here, err));
-        if ((groups & here) == 0 || (steps > 1 && (groups & here) != groups)) {
+        if ((groups & to.groups) == 0 || (steps > 1 && (groups & to.groups) != groups)) {
             break; /* better fewer characters than fewer groups */
         }
-        groups &= here;
-        at = GM_RE_ID(target);
+        groups &= to.groups;
+        at = GM_RE_ID(to.target);
     }
     if (steps > 0) {
         *out = (GmLoop){groups, steps};

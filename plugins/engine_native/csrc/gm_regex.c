@@ -1,4 +1,5 @@
 /* Nodes of gm_regex.h: interning, lengths, and all constructors but intersection and difference. */
+#include "gm_groups.h"
 #include "gm_regex_in.h"
 
 #include <stdlib.h>
@@ -19,6 +20,10 @@ GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, u
     gm_pool_init(&rx->lits, sizeof(GmLits));
     gm_pool_init(&rx->auts, sizeof(GmAut));
     gm_pool_init(&rx->loops, sizeof(GmLoop));
+    gm_pool_init(&rx->mains, sizeof(GmMain));
+    for (uint32_t b = 0; b < 128; b++) {
+        rx->off_group[b] = ~((uint64_t)1 << gm_group_of((uint8_t)b));
+    }
     for (uint32_t i = 0; i < 2; i++) { /* GM_RE_EMPTY, GM_RE_EPS */
         uint32_t id;
         void *p;
@@ -39,6 +44,7 @@ void gm_re_deinit(GmRegex *rx)
     gm_pool_deinit(&rx->lits, rx->mem);
     gm_pool_deinit(&rx->auts, rx->mem);
     gm_pool_deinit(&rx->loops, rx->mem);
+    gm_pool_deinit(&rx->mains, rx->mem);
     gm_index_deinit(&rx->index, rx->mem);
     GM_VEC_FREE(rx->mem, rx->scratch);
     GM_VEC_FREE(rx->mem, rx->search);

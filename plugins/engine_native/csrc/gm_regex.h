@@ -67,6 +67,7 @@ typedef struct GmReNode {
     _Atomic uint32_t next;  /* single form: target entry, 0 = not made yet */
     _Atomic uint32_t clamp; /* clamped node + 1, 0 = not made yet */
     _Atomic uint32_t loop;  /* loop record + 1, 0 = not made yet */
+    uint32_t main;     /* GmMain record + 1, 0 = not made yet */
     uint32_t misses;
     uint32_t mark;     /* number of the emptiness test that saw it last */
     uint64_t split_by; /* ... of the partition */
@@ -81,6 +82,11 @@ typedef struct GmLoop {
     uint64_t groups; /* byte groups, see gm_trie.h; 0 = no shortcut */
     uint32_t cap;    /* how many characters may be taken, GM_INF without bound */
 } GmLoop;
+
+typedef struct GmMain { /* where most bytes lead, and which groups do */
+    uint32_t target;
+    uint64_t groups;
+} GmMain;
 
 typedef struct GmByteSet {
     uint64_t w[4];
@@ -110,12 +116,14 @@ typedef struct GmRegex {
     GmPool lits;  /* GmLits */
     GmPool auts;  /* GmAut */
     GmPool loops; /* GmLoop */
+    GmPool mains; /* GmMain */
     GmIndex index;
     GM_VEC(uint32_t) scratch;
     GM_VEC(uint32_t) search, pending; /* emptiness test: (node, parent) pairs, and those to follow */
     uint32_t search_no;
     uint64_t searched; /* steps of all emptiness tests */
     uint64_t splits, derivatives, deriving;
+    uint64_t off_group[128]; /* all byte groups but that of an ASCII byte */
     uint32_t horizon;        /* longest token, bytes */
     uint32_t max_nodes;      /* Limits.lexer_states */
 } GmRegex;

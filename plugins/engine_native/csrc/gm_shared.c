@@ -116,7 +116,7 @@ static GmStatus keep_base(GmShared *shared, const GmEntry *entries, uint32_t n_e
 static GmStatus keep(GmShared *shared, Hash128 key, const GmToks *inside, uint32_t n_words, const GmEntry *entries,
                      uint32_t n_entries, const GmBucket *buckets, uint32_t n_buckets, const GmSharedStep **out, GmError *err)
 {
-    GmSharedStep made = {{NULL, NULL, 0, 0}, NULL};
+    GmSharedStep made = {{NULL, NULL, NULL, 0, 0, 0}, NULL};
     GM_TRY(keep_toks(shared, inside, n_words, &made.inside, err));
     if (n_entries > 0) {
         GM_TRY(keep_base(shared, entries, n_entries, buckets, n_buckets, &made.after, err));

@@ -1,12 +1,11 @@
 /* Steps: reading a base with a terminal (gm_view.h). A walk over the trie below the entries of the base gathers
  * the tokens that end inside the terminal as ranges, and what follows a complete match as entries in vs->after.
  * A step is taken from the vocabulary when another constraint has made it (gm_shared), or made from the step
- * of a lexer state that differs on few bytes, or else walked. */
+ * of a lexer state that differs little (gm_like), or else walked. */
 #include "gm_view_entries.h"
 
 #include <string.h>
 
-enum { DIFFERENCE_BYTES = 48 }; /* more subtrees than that are walked */
 enum { GM_SHARED_NODES = 256 }; /* visited nodes from which a step is kept by the vocabulary: about 1 us */
 
 /* -- walks ------------------------------------------------------------------------------------------ */
@@ -225,7 +224,7 @@ static GmStatus view_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_t
     uint32_t base;
     void *p;
     GM_TRY(gm_pool_add(&vs->bases, vs->mem, &base, &p, err));
-    *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets};
+    *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets, GM_BASE_UNKNOWN};
     GM_TRY(gm_view_of(vs, &base, 1, view, err));
     return gm_map_put(&vs->shared_map, vs->mem, shared->number, *view, err);
 }
@@ -253,24 +252,38 @@ static uint32_t find_bucket(const GmBase *base, uint8_t byte)
     return from;
 }
 
-/* Read the entries of some bytes of a base; tokens into vs->ranges, remainders onto vs->after. */
-static GmStatus walk_bytes(GmViews *vs, uint32_t base, GmLex lex, const bool *only, GmError *err)
+static void walk_reset(GmViews *vs) { vs->ranges.len = vs->open.len = vs->open_bites.len = 0; }
+
+GmStatus gm_step_subtrees(GmViews *vs, GmLex lex, const GmSubtree *top, uint32_t n, GmError *err)
 {
     Walk w;
     walk_init(&w, vs, (lex & 1) != 0);
+    walk_reset(vs);
+    for (uint32_t i = 0; i < n; i++) {
+        if (top[i].entry != 0) {
+            GM_TRY(walk_entry(&w, top[i].node, top[i].entry, GM_RE_EMPTY, err));
+        }
+    }
+    return GM_OK;
+}
+
+/* Read the entries of a base; tokens into vs->ranges, remainders onto vs->after. */
+static GmStatus walk_base(GmViews *vs, uint32_t base, GmLex lex, GmError *err)
+{
+    Walk w;
+    walk_init(&w, vs, (lex & 1) != 0);
+    walk_reset(vs);
     const GmBase *b = gm_pool_at(&vs->bases, base);
-    vs->ranges.len = vs->open.len = vs->open_bites.len = 0;
     uint32_t first = 0, end = b->n_buckets;
     const GmReNode *language = gm_re_node(vs->rx, lex >> 1);
-    if (language->is_single) { /* one bucket at most: 5,000 keywords must not look at 256 each */
-        first = find_bucket(b, language->first);
-        end = first < end && b->buckets[first].byte == language->first ? first + 1 : first;
+    if (language->is_single) { /* the buckets of one byte: 5,000 keywords must not look at 256 each */
+        first = end = find_bucket(b, language->first);
+        while (end < b->n_buckets && b->buckets[end].byte == language->first) {
+            end++;
+        }
     }
     for (uint32_t i = first; i < end; i++) {
         uint32_t entry;
-        if (only != NULL && !only[b->buckets[i].byte]) {
-            continue;
-        }
         GM_TRY(gm_re_deriv(vs->rx, lex >> 1, b->buckets[i].byte, &entry, err));
         for (uint32_t j = b->buckets[i].start; entry != 0 && j < b->buckets[i].end; j++) {
             GM_TRY(walk_entry(&w, b->entries[j].node, entry, b->entries[j].debt, err));
@@ -280,104 +293,7 @@ static GmStatus walk_bytes(GmViews *vs, uint32_t base, GmLex lex, const bool *on
     return GM_OK;
 }
 
-static GmStatus step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err);
-
-/* -- steps by difference ---------------------------------------------------------------------------- */
-
-/* Many lexer states do on most bytes what another one does: a free key that is still a prefix of a declared
- * one, a pattern that is half found. Where both lead to the same state, all below the byte is read alike. */
-typedef struct Like {
-    GmLex lex;        /* the other state */
-    bool differs[256];
-    uint32_t range[2 * DIFFERENCE_BYTES]; /* subtrees of the bytes that differ */
-    uint32_t n;
-} Like;
-
-/* Is there such a state, and is what differs small? */
-static GmStatus find_like(GmViews *vs, GmLex lex, Like *like, bool *found, GmError *err)
-{
-    const GmTrieNode *nodes = vs->trie->nodes;
-    GmRe re = lex >> 1;
-    uint32_t target;
-    const uint32_t *mine, *theirs;
-    *found = false;
-    if (gm_re_node(vs->rx, re)->is_single) {
-        return GM_OK;
-    }
-    GM_TRY(gm_re_main_target(vs->rx, re, &target, err));
-    GmRe other = GM_RE_ID(target);
-    if (target == 0 || other == GM_RE_EPS || other == re) {
-        return GM_OK;
-    }
-    GM_TRY(gm_re_row(vs->rx, re, &mine, err));
-    GM_TRY(gm_re_row(vs->rx, other, &theirs, err));
-    like->lex = gm_lex(other, (lex & 1) != 0);
-    like->n = 0;
-    uint32_t inside = 0;
-    for (uint32_t c = 1; c < nodes[0].end; c = nodes[c].end) {
-        uint8_t byte = nodes[c].byte;
-        like->differs[byte] = mine[byte] != theirs[byte];
-        if (like->differs[byte]) {
-            if (like->n == DIFFERENCE_BYTES) {
-                return GM_OK;
-            }
-            like->range[2 * like->n] = c;
-            like->range[2 * like->n++ + 1] = nodes[c].end;
-            inside += nodes[c].end - c;
-        }
-    }
-    *found = inside < vs->trie->n_nodes / 3;
-    return GM_OK;
-}
-
-static bool in_range(const Like *like, uint32_t node)
-{
-    for (uint32_t i = 0; i < like->n; i++) {
-        if (node >= like->range[2 * i] && node < like->range[2 * i + 1]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The step of the other state, with the subtrees that differ taken out and walked. */
-static GmStatus step_like(GmViews *vs, GmLex lex, const Like *like, GmStep *made, GmError *err)
-{
-    const GmTrie *trie = vs->trie;
-    uint32_t id, start = vs->after.len;
-    GM_TRY(step_of(vs, GM_BASE_ROOT, like->lex, false, &id, err));
-    const GmStep other = *gm_step_at(vs, id);
-    void *p, *list;
-    GM_TRY(gm_arena_zeroed(vs->arena, trie->n_words, sizeof(uint32_t), &p, err));
-    uint32_t *words = p;
-    gm_toks_or(&other.inside, words, trie->n_words);
-    for (uint32_t i = 0; i < like->n; i++) {
-        uint32_t to = trie->nodes[like->range[2 * i + 1]].token;
-        for (uint32_t t = trie->nodes[like->range[2 * i]].token; t < to; t++) {
-            gm_bits_clear(words, trie->ids[t]);
-        }
-    }
-    GM_TRY(walk_bytes(vs, GM_BASE_ROOT, lex, like->differs, err));
-    for (uint32_t i = 0; i < vs->ranges.len; i++) {
-        for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
-            gm_bits_set(words, trie->ids[t]);
-        }
-    }
-    const GmView *view = gm_view_at(vs, other.after);
-    for (uint32_t i = 0; i < view->n; i++) {
-        const GmBase *base = gm_pool_at(&vs->bases, view->bases[i]);
-        GM_RESERVE(vs->mem, vs->after, (size_t)vs->after.len + base->n_entries);
-        for (uint32_t j = 0; j < base->n_entries; j++) {
-            if (!in_range(like, base->entries[j].node)) {
-                vs->after.data[vs->after.len++] = base->entries[j];
-            }
-        }
-    }
-    GM_TRY(gm_arena_alloc(vs->arena, sizeof(uint32_t *), &list, err));
-    *(const uint32_t **)list = words;
-    made->inside = (GmToks){NULL, list, 0, 1};
-    return gm_view_of_after(vs, start, true, &made->after, err);
-}
+/* -- making steps ----------------------------------------------------------------------------------- */
 
 /* Give a wide step to the vocabulary, if nothing is owed in what follows (debts are ids of this constraint). */
 static const GmSharedStep *share_step(GmViews *vs, Hash128 key, const GmStep *made)
@@ -395,14 +311,13 @@ static const GmSharedStep *share_step(GmViews *vs, Hash128 key, const GmStep *ma
                           base ? base->n_entries : 0, base ? base->buckets : NULL, base ? base->n_buckets : 0);
 }
 
-/* `like`: whether it may be made from the step of another state. */
-static GmStatus step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err)
+GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err)
 {
     *step = gm_view_find_step(vs, base, lex);
     if (*step != GM_NONE) {
         return GM_OK;
     }
-    bool shareable = base == GM_BASE_ROOT && vs->shared != NULL;
+    bool shareable = base == GM_BASE_ROOT && vs->shared != NULL, found = false;
     Hash128 key = {0, 0};
     GmStep made;
     if (shareable) {
@@ -414,18 +329,15 @@ static GmStatus step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32
             return step_add(vs, base, lex, &made, step, err);
         }
     }
-    Like other;
-    bool found = false;
     if (like && base == GM_BASE_ROOT) {
-        GM_TRY(find_like(vs, lex, &other, &found, err));
+        GM_TRY(gm_step_like(vs, lex, &made, &found, err));
     }
     if (found) {
-        GM_TRY(step_like(vs, lex, &other, &made, err));
         return step_add(vs, base, lex, &made, step, err);
     }
     uint64_t before = vs->walked;
     uint32_t start = vs->after.len;
-    GM_TRY(walk_bytes(vs, base, lex, NULL, err));
+    GM_TRY(walk_base(vs, base, lex, err));
     GM_TRY(toks_of_ranges(vs, &made.inside, err));
     GM_TRY(gm_view_of_after(vs, start, base == GM_BASE_ROOT, &made.after, err));
     if (shareable && vs->walked - before >= GM_SHARED_NODES) {
@@ -440,5 +352,5 @@ static GmStatus step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32
 
 GmStatus gm_view_step(GmViews *vs, uint32_t base, GmLex lex, uint32_t *step, GmError *err)
 {
-    return step_of(vs, base, lex, true, step, err);
+    return gm_step_of(vs, base, lex, true, step, err);
 }

@@ -39,7 +39,7 @@ GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, con
         entries[i] = (GmEntry){c, GM_RE_EMPTY};
         buckets[i] = (GmBucket){i, i + 1, trie->nodes[c].byte};
     }
-    *root = (GmBase){entries, buckets, n, n};
+    *root = (GmBase){entries, buckets, n, n, GM_BASE_SORTED};
     GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_ROOT */
     GmView *view = p;
     void *list;
@@ -66,6 +66,10 @@ void gm_views_deinit(GmViews *vs)
     GM_VEC_FREE(vs->mem, vs->ranges);
     GM_VEC_FREE(vs->mem, vs->after);
     GM_VEC_FREE(vs->mem, vs->sorted);
+    GM_VEC_FREE(vs->mem, vs->differing);
+    GM_VEC_FREE(vs->mem, vs->pairs);
+    GM_VEC_FREE(vs->mem, vs->pieces);
+    GM_VEC_FREE(vs->mem, vs->joined);
 }
 
 /* -- debts ---------------------------------------------------------------------------------------- */
@@ -200,7 +204,7 @@ static GmStatus base_add(GmViews *vs, const GmEntry *sorted, uint32_t n, const u
         }
     }
     GM_TRY(gm_pool_add(&vs->bases, vs->mem, out, &p, err));
-    *(GmBase *)p = (GmBase){entries, buckets, n, n_buckets};
+    *(GmBase *)p = (GmBase){entries, buckets, n, n_buckets, GM_BASE_UNKNOWN};
     return GM_OK;
 }
 

@@ -36,10 +36,15 @@ typedef struct GmBucket {
     uint8_t byte;
 } GmBucket;
 
+enum { GM_BASE_UNKNOWN, GM_BASE_SORTED, GM_BASE_UNSORTED };
+
+/* Buckets ascend by byte. A base of more than GM_BASE_SMALL entries may share those of another one, around holes:
+ * then several buckets have one byte, and only what buckets point to belongs to it. */
 typedef struct GmBase {
     const GmEntry *entries;
     const GmBucket *buckets;
     uint32_t n_entries, n_buckets;
+    uint32_t order; /* whether each bucket ascends by node, once somebody has asked */
 } GmBase;
 
 typedef struct GmView {
@@ -62,6 +67,15 @@ typedef struct GmOpen { /* a trie node on the path of a walk */
     GmRe re, debt;
 } GmOpen;
 
+typedef struct GmSubtree { /* a trie node and the entry that its byte has led to; 0: the terminal is dead there */
+    uint32_t node, entry;
+} GmSubtree;
+
+typedef struct GmPair { /* two lexer states on the path of a comparison */
+    const uint32_t *a, *b;
+    uint32_t end;
+} GmPair;
+
 typedef struct GmRange {
     uint32_t from, to; /* of GmTrie.ids */
 } GmRange;
@@ -82,6 +96,10 @@ typedef struct GmViews {
     GM_VEC(GmOpen) open_bites;
     GM_VEC(GmRange) ranges;
     GM_VEC(GmEntry) after, sorted;
+    GM_VEC(GmSubtree) differing; /* gm_like */
+    GM_VEC(GmPair) pairs;
+    GM_VEC(GmBucket) pieces;
+    GM_VEC(uint32_t) joined;
     uint64_t walked; /* trie nodes visited by steps so far */
 } GmViews;
 

@@ -1,4 +1,4 @@
-/* gm_view_entries: entries under construction, between views (gm_view.c) and steps (gm_step.c). Internal to both.
+/* gm_view_entries: what views (gm_view.c), steps (gm_step.c) and steps by difference (gm_like.c) share; internal.
  *
  * What follows a match is gathered in vs->after as entries; a caller notes its length, appends and makes the view
  * of what it has appended.
@@ -28,5 +28,12 @@ GmStatus gm_entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err);
 /* The view of the entries gathered in vs->after from `start` on, which are taken off. `distinct`: no node
  * occurs twice. */
 GmStatus gm_view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *view, GmError *err);
+
+/* Read n subtrees, ascending, with a terminal: tokens into vs->ranges, remainders onto vs->after. */
+GmStatus gm_step_subtrees(GmViews *vs, GmLex lex, const GmSubtree *top, uint32_t n, GmError *err);
+/* The step of the whole vocabulary from that of another lexer state; *found: whether there is a like one. */
+GmStatus gm_step_like(GmViews *vs, GmLex lex, GmStep *made, bool *found, GmError *err);
+/* gm_view_step; `like`: whether the step may be made from the step of another state. */
+GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err);
 
 #endif

@@ -26,13 +26,29 @@ static void one_union(uint64_t seed, uint32_t most)
                 ids[k] = from > 0 ? from + k : rand_below(&r, IDS);
                 gm_bits_set(want, ids[k]);
             }
-            GmToks list = {ids, NULL, n, 0};
-            CHECK_EQ(GM_OK, gm_gather_add(&gather, &mem, &list, &err));
+            GmToks list = {ids, NULL, NULL, n, 0, 0};
+            CHECK_EQ(GM_OK, gm_gather_add(&gather, &arena, &list, WORDS, &err));
         }
         if (i > 0) { /* unions of unions share dense sets */
-            const GmToks *old = &made[rand_below(&r, i)];
-            CHECK_EQ(GM_OK, gm_gather_add(&gather, &mem, old, &err));
-            gm_toks_or(old, want, WORDS);
+            GmToks old = made[rand_below(&r, i)];
+            uint32_t minus[GM_MINUS_MAX], part[WORDS] = {0};
+            old.minus = minus;
+            old.n_minus = old.n_dense > 0 && rand_below(&r, 2) == 0 ? rand_below(&r, GM_MINUS_MAX) : 0;
+            for (uint32_t k = 0; k < old.n_dense; k++) {
+                gm_bits_or(part, old.dense[k], WORDS);
+            }
+            for (uint32_t k = 0; k < old.n_minus; k++) {
+                minus[k] = rand_below(&r, IDS);
+                gm_bits_clear(part, minus[k]);
+            }
+            for (uint32_t k = 0; k < old.n_ids; k++) {
+                gm_bits_set(part, old.ids[k]);
+            }
+            memcpy(got, want, sizeof want);
+            gm_toks_or(&old, got, WORDS);
+            gm_bits_or(want, part, WORDS);
+            CHECK(memcmp(want, got, sizeof want) == 0);
+            CHECK_EQ(GM_OK, gm_gather_add(&gather, &arena, &old, WORDS, &err));
         }
         CHECK_EQ(GM_OK, gm_gather_finish(&gather, &arena, WORDS, &made[i], &err));
         CHECK_EQ(0, gather.ids.len + gather.dense.len);
