@@ -74,17 +74,19 @@ MUTATIONS = (
         "difference-keeps-tokens",
         "what reads a byte differently is taken out of the step of the other state (views)",
         (
-            (
-                "gm_step.c",
-                "            gm_bits_clear(words, trie->ids[t]);\n        }\n    }\n    GM_TRY(walk_bytes(",
-                "        }\n    }\n    GM_TRY(walk_bytes(",
-            ),
+            ("gm_like.c", "        if (!listed(out->minus, out->n_minus, other->ids[i])) {", "        {"),
+            ("gm_like.c", "            gm_bits_clear(words, trie->ids[t]);\n", ""),
         ),
     ),
     Mutation(
         "difference-keeps-entries",
         "and so is what follows (views)",
-        (("gm_step.c", "if (!in_range(like, base->entries[j].node)) {", "{"),),
+        (("gm_like.c", "GM_TRY(base_less(vs, v->bases[i], &base, err));", "base = v->bases[i];"),),
+    ),
+    Mutation(
+        "difference-ignores-boundaries",
+        "two states that match do not agree on what follows (views)",
+        (("gm_like.c", " && ((a | b) & GM_RE_NULLABLE) == 0 &&", " &&"),),
     ),
     Mutation(
         "debt-lost-at-pop",

@@ -157,12 +157,9 @@ static GmStatus own_words(GmViews *vs, const GmToks *other, GmToks *out, GmError
     return GM_OK;
 }
 
-static GmStatus toks_like(GmViews *vs, const GmToks *other, GmToks *out, GmError *err)
+static GmStatus toks_like(GmViews *vs, const GmToks *other, uint32_t minus, GmToks *out, GmError *err)
 {
-    uint32_t minus = 0, plus = other->n_ids;
-    for (uint32_t i = 0; i < vs->differing.len; i++) {
-        minus += tokens_inside(vs->trie, &vs->differing.data[i]);
-    }
+    uint32_t plus = other->n_ids;
     for (uint32_t i = 0; i < vs->ranges.len; i++) {
         plus += vs->ranges.data[i].to - vs->ranges.data[i].from;
     }
@@ -171,7 +168,9 @@ static GmStatus toks_like(GmViews *vs, const GmToks *other, GmToks *out, GmError
     }
     *out = (GmToks){NULL, other->dense, NULL, 0, other->n_dense, 0};
     GM_TRY(list_minus(vs, minus, other, out, err));
-    return list_plus(vs, other, out, err);
+    GM_TRY(list_plus(vs, other, out, err));
+    out->n_minus = out->n_dense > 0 ? out->n_minus : 0;
+    return GM_OK;
 }
 
 /* Is the node in a differing subtree? */
@@ -336,11 +335,15 @@ GmStatus gm_step_like(GmViews *vs, GmLex lex, GmStep *made, bool *found, GmError
     }
     GM_TRY(gm_step_of(vs, GM_BASE_ROOT, gm_lex(other, (lex & 1) != 0), false, &id, err));
     const GmStep step = *gm_step_at(vs, id);
-    if (step.inside.n_dense == 0) { /* it is narrow: this one is soon walked */
+    uint32_t minus = 0;
+    for (uint32_t i = 0; i < vs->differing.len; i++) {
+        minus += tokens_inside(vs->trie, &vs->differing.data[i]);
+    }
+    if (step.inside.n_dense == 0 && minus > GM_MINUS_MAX) { /* it is narrow and unlike: this one is soon walked */
         *found = false;
         return GM_OK;
     }
     GM_TRY(gm_step_subtrees(vs, lex, vs->differing.data, vs->differing.len, err));
-    GM_TRY(toks_like(vs, &step.inside, &made->inside, err));
+    GM_TRY(toks_like(vs, &step.inside, minus, &made->inside, err));
     return after_like(vs, step.after, start, &made->after, err);
 }
