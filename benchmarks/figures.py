@@ -1,9 +1,9 @@
-"""Our own figures, all of them, and the report: the design's costs, growth, memory.
+"""Our own figures, all of them, and the report: phases of the first mask, the design's costs, growth, memory.
 
     python benchmarks/figures.py [--quick]
 
-Runs ``engine_costs.py``, ``scaling.py`` and ``memory.py`` one after the other in processes of their own (about ten
-minutes on an idle machine) and then ``report.py`` in an environment that has matplotlib.
+Runs ``phases.py``, ``engine_costs.py``, ``scaling.py`` and ``memory.py`` one after the other in processes of their own
+(about ten minutes on an idle machine) and then ``report.py`` in an environment that has matplotlib.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer repeats and smaller sizes")
     arguments = parser.parse_args()
     quick = {
+        "phases.py": ["--repeats", "1", "--schemas", "60"],
         "engine_costs.py": ["--repeats", "2", "--schemas", "20"],
         "scaling.py": ["--repeats", "1", "--quick"],
         "memory.py": ["--schemas", "100"],

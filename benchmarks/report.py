@@ -20,6 +20,7 @@ Section = Callable[[dict[str, Any]], list[str]]
 
 SECTIONS: dict[str, Section] = {
     "comparison": report_comparison.section,
+    "phases": report_own.phases,
     "engine_costs": report_own.costs,
     "scaling": report_own.scaling,
     "memory": report_own.memory,

@@ -61,6 +61,23 @@ def costs(data: dict[str, Any]) -> list[str]:
     return out
 
 
+def phases(data: dict[str, Any]) -> list[str]:
+    """The parts of the time to first mask."""
+    out = ["Where the time to first mask goes"]
+    out.append("Processor time in ms; AUTO without its worker. Share: of the time of all schemas together.\n")
+    for level, found in data["levels"].items():
+        out.append(f"### {level}, {found['schemas']} schemas\n")
+        shares = [*found["share"], 1.0]
+        rows = [
+            (name, *(number(v) for v in values), f"{100 * share:.1f} %")
+            for (name, values), share in zip(found["quantiles"].items(), shares, strict=True)
+        ]
+        out.append(table(["phase", "p50", "p90", "p99", "max", "share"], rows))
+        rows = [(f"`{name}`", *(number(v) for v in values)) for name, values in found["slowest"].items()]
+        out.append(table(["slowest", *data["phases"]], rows))
+    return out
+
+
 def scaling(data: dict[str, Any]) -> list[str]:
     """Growth."""
     titles = {

@@ -165,32 +165,36 @@ static GmState *start_after(GmConstraint *constraint, const char *text)
     return state;
 }
 
-/* Masks and commits of a whole text; with a name, counts one of the two. */
-static void replay(GmConstraint *constraint, Input text, const char *count)
+enum { MASKS, COMMITS };
+
+/* Masks and commits of a text; with a name, all of one kind are counted: instrumented as a whole, since valgrind starts
+ * over with each start, and collected in pieces. */
+static void replay(GmConstraint *constraint, Input text, int what, const char *name)
 {
     uint64_t n;
     text.at = 0;
     const uint32_t *ids = take(&text, sizeof *ids, &n);
     GmState *state = start(constraint);
-    int of_commits = count && strncmp(count, "commit", 6) == 0, of_masks = count && !of_commits;
+    if (name) {
+        begin();
+        CALLGRIND_TOGGLE_COLLECT;
+    }
     for (uint64_t i = 0; i < n; i++) {
-        if (of_masks) {
-            CALLGRIND_START_INSTRUMENTATION;
+        if (name && what == MASKS) {
+            CALLGRIND_TOGGLE_COLLECT;
         }
         mask(state);
-        if (of_masks) {
-            CALLGRIND_STOP_INSTRUMENTATION;
-        }
-        if (of_commits) {
-            CALLGRIND_START_INSTRUMENTATION;
+        if (name) {
+            CALLGRIND_TOGGLE_COLLECT;
         }
         commit(state, ids[i]);
-        if (of_commits) {
-            CALLGRIND_STOP_INSTRUMENTATION;
+        if (name && what == COMMITS) {
+            CALLGRIND_TOGGLE_COLLECT;
         }
     }
-    if (count) {
-        CALLGRIND_DUMP_STATS_AT(count);
+    if (name) {
+        CALLGRIND_TOGGLE_COLLECT;
+        finish(name);
     }
     gm_state_free(state);
 }
@@ -279,23 +283,23 @@ int main(int argc, char **argv)
     begin();
     constraint = compile(vocab, statements, DYNAMIC, 0);
     finish("compile_statements");
-    replay(constraint, program_text, "mask_cold");
-    replay(constraint, program_text, "mask_warm_miss");
-    replay(constraint, program_text, "commit");
+    replay(constraint, program_text, MASKS, "mask_cold");
+    replay(constraint, program_text, MASKS, "mask_warm_miss");
+    replay(constraint, program_text, COMMITS, "commit");
     gm_constraint_free(constraint);
     begin();
     constraint = compile(vocab, statements, STATIC, 0);
     finish("static_build");
-    replay(constraint, program_text, "mask_static");
+    replay(constraint, program_text, MASKS, "mask_static");
     gm_constraint_free(constraint);
     constraint = compile(vocab, schema, DYNAMIC, 0);
-    replay(constraint, order, NULL);
-    replay(constraint, order, "commit_schema");
+    replay(constraint, order, MASKS, NULL);
+    replay(constraint, order, COMMITS, "commit_schema");
     gm_constraint_free(constraint);
     cached(vocab, schema);
     constraint = compile(vocab, dyck, DYNAMIC, 0);
-    replay(constraint, brackets, NULL);
-    replay(constraint, brackets, "mask_program");
+    replay(constraint, brackets, MASKS, NULL);
+    replay(constraint, brackets, MASKS, "mask_program");
     gm_constraint_free(constraint);
     gm_vocab_free(vocab);
     return 0;
