@@ -28,6 +28,7 @@ def main() -> int:
         "scaling.py": ["--repeats", "1", "--quick"],
         "memory.py": ["--schemas", "100"],
     }
+    quick["perf/guard.py"] = []
     for script, options in quick.items():
         print(f"-- {script}", file=sys.stderr, flush=True)
         command = [sys.executable, str(HERE / script), *(options if arguments.quick else [])]

@@ -5,7 +5,8 @@
 The bytes are the engine's own count; the resident size is what the system says. The 1,000 schemas are the real ones
 and copies of them with another property, each compiled, asked for the masks of a text, and dropped, in a process of its
 own per setting: as it is by default, with a smaller cache of final masks (``Limits(mask_cache_bytes=...)``), with freed
-memory given back at once (``MIMALLOC_PURGE_DECOMMITS=1``), and with every constraint kept.
+memory given back at once (``MIMALLOC_PURGE_DECOMMITS=1``), and with every constraint
+kept, with and without AUTO's worker.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "decommit": {"environment": {"MIMALLOC_PURGE_DECOMMITS": "1", "MIMALLOC_PURGE_DELAY": "0"}},
     "every constraint kept": {"keep": True},
     "every constraint kept, mask_cache_bytes small": {"keep": True, "mask_cache": True},
+    "every constraint kept, without the worker": {"keep": True, "background": False},
 }
 
 
@@ -132,7 +134,9 @@ def many(setting: str, count: int, limit: int) -> list[list[int]]:
     words = np.zeros((vocab.max_id + 32) // 32, np.uint32)
     for text, ids in tasks:
         try:
-            constraint = Grammar.from_json_schema(text).compile(vocab, limits=limits, optimization=Optimization.AUTO)
+            constraint = Grammar.from_json_schema(text).compile(
+                vocab, limits=limits, optimization=Optimization.AUTO, background=options.get("background", True)
+            )
         except ValueError:
             continue
         state = constraint.start()

@@ -22,6 +22,7 @@ SECTIONS: dict[str, Section] = {
     "comparison": report_comparison.section,
     "phases": report_own.phases,
     "engine_costs": report_own.costs,
+    "profile": report_own.profile,
     "scaling": report_own.scaling,
     "memory": report_own.memory,
 }
@@ -50,7 +51,8 @@ def lines() -> Iterable[str]:
         data = json.loads(path.read_text(encoding="utf-8"))
         title, *body = section(data)
         yield f"## {title}\n"
-        yield machine_line(data["machine"])
+        if "machine" in data:
+            yield machine_line(data["machine"])
         yield from body
         notes = RESULTS / "notes" / f"{name}.md"
         if notes.exists():

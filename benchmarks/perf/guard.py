@@ -1,6 +1,6 @@
 """Regression guard: instructions of the engine's hottest paths under callgrind, compared with stored counts.
 
-    python benchmarks/perf/guard.py [--update] [--only NAME ...] [--tolerance 5] [--keep FOLDER]
+    python benchmarks/perf/guard.py [--update] [--tolerance 5] [--profile] [--keep FOLDER]
 
 Needs valgrind with its headers and a C compiler. The C sources are compiled as the extension module is, with
 ``driver.c`` in the place of Python, so that nothing but the library is counted; grammars, texts and the vocabulary are
@@ -41,6 +41,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ENGINE = ROOT / "plugins" / "engine_native"
 STORED = HERE / "counts.json"
+PROFILE = HERE.parent / "results" / "data" / "profile.json"
 TOKENS = 128_000
 # valgrind counts each byte of "rep stosb" and "rep movsb", which the C library takes for large pieces; without them
 # filling and copying a mask counts what it costs: one instruction per 32 bytes.
@@ -235,13 +236,32 @@ def count(driver: Path, folder: Path) -> dict[str, int]:
     base = folder / "callgrind.out"
     command = ["valgrind", "--tool=callgrind", "--quiet", "--instr-atstart=no", f"--callgrind-out-file={base}"]
     subprocess.run([*command, str(driver), str(folder)], check=True, env={**os.environ, "GLIBC_TUNABLES": TUNABLES})
+    return {name: total for name, (_, total) in dumps(folder).items()}
+
+
+def dumps(folder: Path) -> dict[str, tuple[Path, int]]:
+    """Callgrind's files and their instructions, by path."""
     found = {}
     for path in sorted(folder.glob("callgrind.out.*"), key=lambda p: int(p.suffix[1:])):
         text = path.read_text(encoding="utf-8", errors="replace")
         name = re.search(r"^desc: Trigger: Client Request: (\S+)$", text, re.MULTILINE)
         total = re.search(r"^totals: (\d+)", text, re.MULTILINE)
         if name and total:
-            found[name.group(1)] = int(total.group(1))
+            found[name.group(1)] = (path, int(total.group(1)))
+    return found
+
+
+def profile(folder: Path) -> dict[str, list[tuple[str, float]]]:
+    """The functions that take most of each path, inlined ones with the one they are in: (name, per cent)."""
+    found = {}
+    for name, (path, total) in dumps(folder).items():
+        command = ["callgrind_annotate", "--auto=no", "--threshold=100", str(path)]
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        shares: dict[str, float] = {}
+        for count, function in re.findall(r"^ *([\d,]+) \([ \d.]+%\)  \S*?:(\S+)", text, re.MULTILINE):
+            short = re.sub(r"('\d+|\.(constprop|part|isra)\.\d+)+$", "", function)
+            shares[short] = shares.get(short, 0) + 100 * int(count.replace(",", "")) / total
+        found[name] = sorted(((n, round(v, 1)) for n, v in shares.items()), key=lambda pair: -pair[1])[:6]
     return found
 
 
@@ -251,6 +271,7 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="store the counts")
     parser.add_argument("--tolerance", type=float, default=5.0, help="per cent")
     parser.add_argument("--strict", action="store_true", help="another compiler is an error")
+    parser.add_argument("--profile", action="store_true", help="also write results/data/profile.json for the report")
     parser.add_argument("--keep", type=Path, help="a folder for inputs and callgrind's files, to look into")
     arguments = parser.parse_args()
     if shutil.which("valgrind") is None:
@@ -263,6 +284,10 @@ def main() -> int:
             old.unlink()
         inputs = write_inputs(folder)
         counts = count(build(folder), folder)
+        if arguments.profile:
+            found = {"counts": counts, "functions": profile(folder), "toolchain": toolchain()}
+            PROFILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            print(f"profile in {PROFILE.relative_to(ROOT)}")
     if arguments.update:
         stored = {"toolchain": toolchain(), "inputs": inputs, "counts": counts}
         STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
