@@ -9,7 +9,7 @@ from .checks import as_text_bytes, as_u32
 from .errors import ArgumentTypeError
 from .ir import TERMINAL
 from .ir_label import label
-from .search import byte_steps
+from .search import next_bytes
 from .state import ACCEPTING, REJECTED, TERMINATED, Commit, raise_commit
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _explain_bytes(state: ConstraintState, given: int | bytes, data: bytes) -> E
 
 
 def _refused(before: ConstraintState, given: int | bytes, data: bytes, offset: int, reason: str) -> Explanation:
-    possible = frozenset(b for b, _ in byte_steps(before))
+    possible = next_bytes(before)
     if not possible:
         complete = before._flags() & ACCEPTING
         reason += "; the output is complete and takes no more bytes" if complete else "; no byte is possible"

@@ -86,7 +86,11 @@ class CompiledGrammar(Protocol):
     """Number of mask bits: 1 + the largest id of the vocabulary, of exact tokens and of end tokens; or 0."""
 
     def start(self, max_rollback: int) -> ConstraintState:
-        """A fresh state: an instance of the engine's subclass of ``ConstraintState``."""
+        """A fresh state: an instance of the engine's subclass of ``ConstraintState``.
+
+        The subclass implements six primitives and may override the optional ones, ``_key``, ``_completion``,
+        ``_expected``, ``_limit_error`` and ``_fill_many``, whose defaults do without the engine.
+        """
         ...
 
     def save(self) -> bytes:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .constraint import Constraint
 
 SEARCH_COMMITS = 200_000  # about half a second with the native engine
+SEARCH_LIMIT = "search_commits"  # what LimitExceededError.limit says then
 BUDGET_DEPTH = 200  # tokens looked ahead; each is one level of recursion
 SAMPLE_TRIES = 20
 _BYTES = [bytes((b,)) for b in range(256)]
@@ -121,18 +122,41 @@ class _Work:
         if self._left < 0:
             raise LimitExceededError(
                 f"{self._what}: no answer within {SEARCH_COMMITS} commits; ask nearer to the end of the output",
-                "search_commits",
+                SEARCH_LIMIT,
             )
+
+
+class Trial:
+    """Tries bytes or tokens on one clone of a state, each undone before the next: clones of deep states are dear."""
+
+    def __init__(self, state: ConstraintState) -> None:
+        self._origin = state
+        self._at = state.clone()
+        self._dirty = False
+
+    def after(self, what: int | bytes) -> ConstraintState | None:
+        """The state after it, good until the next call; None when it cannot come."""
+        if self._dirty and not self._at._rollback(1):
+            self._at = self._origin.clone()
+        self._dirty = True
+        return self._at if _advance(self._at, what) else None
+
+
+def next_bytes(state: ConstraintState) -> frozenset[int]:
+    """The bytes that may come next."""
+    trial = Trial(state)
+    return frozenset(b for b in range(256) if trial.after(_BYTES[b]) is not None)
 
 
 def byte_steps(state: ConstraintState, work: _Work | None = None) -> Iterator[tuple[int, ConstraintState]]:
     """The bytes that may come next, ascending, each with the state after it."""
+    trial = Trial(state)
     for b in range(256):
         if work is not None:
             work.spend()
-        after = state.clone()
-        if _advance(after, _BYTES[b]):
-            yield b, after
+        after = trial.after(_BYTES[b])
+        if after is not None:
+            yield b, after.clone()
 
 
 def shortest_completion(state: ConstraintState) -> bytes:
@@ -141,6 +165,16 @@ def shortest_completion(state: ConstraintState) -> bytes:
     if flags & REJECTED:
         raise StateRejectedError("shortest_completion: the state is rejected; nothing completes it")
     if flags & (ACCEPTING | TERMINATED):
+        return b""
+    text = state._completion()
+    if text is None:
+        raise StateError("shortest_completion: no bytes complete the output from here (an exact token may be needed)")
+    return text
+
+
+def completion(state: ConstraintState) -> bytes | None:
+    """See :meth:`ConstraintState._completion`: breadth first, one commit per distinct state and byte."""
+    if state._flags() & (ACCEPTING | TERMINATED):
         return b""
     work = _Work("shortest_completion")
     seen: set[Hashable] = {state._key()}
@@ -156,7 +190,10 @@ def shortest_completion(state: ConstraintState) -> bytes:
                     seen.add(key)
                     longer.append((after, text + _BYTES[b]))
         level = longer
-    raise StateError("shortest_completion: no bytes complete the output from here (an exact token may be needed)")
+    return None
+
+
+# -- token budgets --------------------------------------------------------------------------------------------
 
 
 def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: int) -> None:
@@ -164,19 +201,82 @@ def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: i
     if not budget:
         words[:] = 0
         return
-    search = _Finish()
+    judge = _Judge(state._constraint)
+    trial = Trial(state)
     kept: dict[Hashable, bool] = {}
     for token in ids_of(words).tolist():
-        after = state.clone()
-        search.work.spend()
-        ok = _advance(after, token)
-        if ok:
+        after = trial.after(token)
+        if after is not None:
             key = after._key()
-            found = kept.get(key) if key is not None else None
-            ok = search.within(after, budget - 1) if found is None else found
-            kept[key] = ok
-        if not ok:
+            ok = kept.get(key) if key is not None else None
+            if ok is None:
+                ok = judge.can_finish(after, budget - 1)
+                if key is not None:
+                    kept[key] = ok
+        if after is None or not ok:
             words[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
+
+
+class _Judge:
+    """Whether outputs can be finished with so many tokens: by the bytes they need, else by trying tokens."""
+
+    def __init__(self, constraint: Constraint) -> None:
+        spelling, ends = constraint.vocab.spelling, set(constraint.options.end_tokens)
+        self._spelling, self._ends = spelling, ends
+        self._longest = spelling.longest
+        self._needs_end = bool(ends)
+        self._exact = bool(len(exact_ids(constraint.module)))
+        self._single = frozenset(b for b in range(256) if self._has(_BYTES[b]))
+        self._finish = _Finish()
+
+    def can_finish(self, state: ConstraintState, left: int) -> bool:
+        """Whether ``left`` tokens, the end token included, are enough from here; the state does not change."""
+        self._finish.work.spend()
+        flags = state._flags()
+        if flags & TERMINATED:
+            return True
+        if flags & REJECTED:
+            return False
+        left_for_text = left - self._needs_end
+        if left_for_text < 0 or flags & ACCEPTING:
+            return left_for_text >= 0
+        known = self._by_bytes(state, left_for_text)
+        return self._finish.within(state.clone(), left) if known is None else known
+
+    def _by_bytes(self, state: ConstraintState, left: int) -> bool | None:
+        """What the shortest completion tells about ``left`` tokens; None when it does not settle it."""
+        try:
+            text = state._completion()
+        except LimitExceededError as error:
+            if error.limit == SEARCH_LIMIT:
+                return None
+            raise
+        if text is None:  # exact tokens have no bytes
+            return None if self._exact else False
+        if not self._exact and len(text) > left * self._longest:
+            return False
+        if (len(text) <= left and self._single.issuperset(text)) or self._spelled(text, left):
+            return True
+        return None
+
+    def _has(self, text: bytes) -> bool:
+        return any(i not in self._ends for i in self._spelling.ids_of(text))
+
+    def _spelled(self, text: bytes, most: int) -> bool:
+        """Whether at most ``most`` tokens spell the text."""
+        far = most + 1  # not reached
+        least = [0] + [far] * len(text)
+        for at in range(len(text)):
+            count = least[at] + 1
+            if count > most:
+                continue
+            for end in range(at + 1, min(len(text), at + self._longest) + 1):
+                piece = text[at:end]
+                if count < least[end] and self._has(piece):
+                    least[end] = count
+                if not self._spelling.extends(piece):
+                    break
+        return least[-1] <= most
 
 
 class _Finish:

@@ -121,6 +121,18 @@ class ConstraintState(Closed):
         """
         return None
 
+    def _completion(self) -> bytes | None:
+        """Optional: the fewest bytes that complete the output, of several the least in byte order; None: no bytes do.
+
+        Not called when rejected. Exact tokens are not tried.
+
+        Raises:
+            LimitExceededError: it takes too long to find.
+        """
+        from .search import completion
+
+        return completion(self)
+
     @classmethod
     def _fill_many(
         cls,
@@ -165,10 +177,12 @@ class ConstraintState(Closed):
         Raises:
             ArgumentTypeError, IdRangeError: ``size`` or ``budget`` is no integer, or negative.
             StateError: ``size`` is less than the width.
-            LimitExceededError: with a budget, the search for completions is too long.
+            LimitExceededError: with a budget, a limit of ``Limits``, or the search for completions is too long.
 
-        Cost: as :meth:`fill_mask` and one pass over the bits. With a budget one commit per allowed token and
-        more for every token of the shortest completions; meant for small vocabularies or the last tokens.
+        Cost: as :meth:`fill_mask` and one pass over the bits. With a budget one commit and rollback per allowed token
+        (a clone instead when ``max_rollback`` is 0), and a shortest completion per distinct state after them. Bytes
+        settle most answers: those of the shortest completion, spelled in tokens, are enough, or so many that no tokens
+        are long enough. In between tokens are tried, 200,000 at most.
         """
         width = self._constraint.width
         count = width if size is None else as_u32(size, "mask(): size")
@@ -337,17 +351,18 @@ class ConstraintState(Closed):
         return forced(self, as_u32(max_bytes, "forced(): max_bytes"))
 
     def shortest_completion(self) -> bytes:
-        """The fewest bytes (least in byte order among the first found) that complete the output; ``b""`` when complete.
+        """The fewest bytes that complete the output, of several the least in byte order; ``b""`` when complete.
 
         Exact tokens are not tried: they have no bytes.
 
         Raises:
             StateRejectedError: rejected already.
             StateError: no bytes complete it.
-            LimitExceededError: the search is too long.
+            LimitExceededError: a limit of ``Limits``, or the search is too long.
 
-        Cost: breadth first, one commit per distinct state and possible byte, up to 200,000; engines with a
-        better way override it.
+        Cost: with the native engine linear in the depth of the stack and the length of the result; where terminals
+        forbid what follows them (an identifier right before a keyword), for parser programs and with other engines
+        a search, of 200,000 commits at most.
         """
         from .search import shortest_completion
 

@@ -151,6 +151,9 @@ void gm_constraint_free(GmConstraint *c)
         return;
     }
     gm_maskcache_deinit(&c->masks);
+    if (gm_load(&c->finish) != NULL) {
+        gm_finish_free(gm_load(&c->finish));
+    }
     if (c->foci != NULL) {
         gm_foci_deinit(c->foci);
         gm_mem_object_free(&c->core.mem, c->foci, sizeof *c->foci);

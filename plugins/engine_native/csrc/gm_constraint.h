@@ -4,6 +4,7 @@
 #define GM_CONSTRAINT_H
 
 #include "gm_core.h"
+#include "gm_finish.h"
 #include "gm_focus.h"
 #include "gm_maskcache.h"
 #include "gm_vocab.h"
@@ -13,6 +14,7 @@ struct GmConstraint {
     GmVocab *vocab;
     GmCore core;
     GmFoci *foci; /* of a parser program, whose core has no network; else NULL */
+    _Atomic(GmFinish *) finish; /* made on first need, under the lock of the core */
     GmModule module; /* arrays owned here */
     uint32_t *end_tokens;
     uint32_t n_end_tokens;

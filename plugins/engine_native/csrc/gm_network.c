@@ -30,6 +30,15 @@ static GmStatus position_of(GmNet *net, uint32_t i, uint32_t j, uint32_t s, uint
     return gm_index_add(&net->position_index, net->mem, hash, found, err);
 }
 
+bool gm_net_position(const GmNet *net, uint32_t entry, GmPosition *out)
+{
+    if (entry < POSITION_LEFT) {
+        return false;
+    }
+    *out = ((PositionNode *)gm_pool_at(&net->positions, entry & ~POSITION_LEFT))->p;
+    return true;
+}
+
 /* -- states ----------------------------------------------------------------------------------------- */
 
 static uint64_t state_hash(const GmNetState *s)

@@ -77,6 +77,8 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
                       uint32_t max_states, uint32_t max_expansion, GmError *err);
 void gm_net_deinit(GmNet *net);
 
+/* Of an entry in the list of a SUBSET state: whether it is a triple, or else an NFA state. */
+bool gm_net_position(const GmNet *net, uint32_t entry, GmPosition *out);
 static inline const GmNetState *gm_net_at(const GmNet *net, uint32_t state) { return gm_pool_at(&net->states, state); }
 static inline bool gm_net_final(const GmNet *net, uint32_t state) { return gm_net_at(net, state)->final; }
 /* Any thread: the edges, or NULL when nobody has made them. */

@@ -5,13 +5,13 @@
 
 /* -- life --------------------------------------------------------------------------------------------- */
 
-static void moment_deinit(GmMoment *m, GmMem *mem)
+void gm_moment_deinit(GmMoment *m, GmMem *mem)
 {
     GM_VEC_FREE(mem, m->threads);
     GM_VEC_FREE(mem, m->tops);
 }
 
-static GmStatus moment_copy(GmMem *mem, GmMoment *to, const GmMoment *from, GmError *err)
+GmStatus gm_moment_copy(GmMem *mem, GmMoment *to, const GmMoment *from, GmError *err)
 {
     GM_RESERVE(mem, to->threads, from->threads.len);
     GM_RESERVE(mem, to->tops, from->tops.len);
@@ -95,9 +95,9 @@ void gm_state_free(GmState *s)
     if (s == NULL) {
         return;
     }
-    moment_deinit(&s->now, &s->mem);
+    gm_moment_deinit(&s->now, &s->mem);
     for (uint32_t i = 0; s->history != NULL && i <= s->max_history; i++) {
-        moment_deinit(&s->history[i], &s->mem);
+        gm_moment_deinit(&s->history[i], &s->mem);
     }
     gm_mem_free(&s->mem, s->history, ((size_t)s->max_history + 1) * sizeof(GmMoment));
     if (s->stack.mem != NULL) {
@@ -177,10 +177,10 @@ GmState *gm_state_clone(GmState *s, GmError *err)
     GmState *t = state_alloc(s->c, s->max_history, err);
     GmStatus status = t == NULL ? GM_NOMEM : GM_OK;
     if (status == GM_OK) {
-        status = moment_copy(&t->mem, &t->now, &s->now, err);
+        status = gm_moment_copy(&t->mem, &t->now, &s->now, err);
     }
     for (uint32_t k = 0; status == GM_OK && k < s->count; k++) {
-        status = moment_copy(&t->mem, &t->history[k], past(s, k), err);
+        status = gm_moment_copy(&t->mem, &t->history[k], past(s, k), err);
         t->count = k + 1;
     }
     if (status == GM_OK) {
@@ -216,7 +216,7 @@ static GmStatus remember(GmState *s, GmError *err)
         s->first = (s->first + 1) % (s->max_history + 1);
         s->count--;
     }
-    GM_TRY(moment_copy(&s->mem, past(s, s->count), &s->now, err));
+    GM_TRY(gm_moment_copy(&s->mem, past(s, s->count), &s->now, err));
     s->count++;
     return GM_OK;
 }

@@ -59,6 +59,9 @@ static inline bool gm_state_is_dead(const GmState *state)
 {
     return state->now.threads.len == 0 && state->now.tops.len == 0;
 }
+void gm_moment_deinit(GmMoment *m, GmMem *mem);
+/* `to` keeps its buffers. */
+GmStatus gm_moment_copy(GmMem *mem, GmMoment *to, const GmMoment *from, GmError *err);
 /* gm_read.c. Make `closed` and `accepting`. */
 GmStatus gm_state_close(GmState *state, GmError *err);
 /* `now` after one more byte; after an error `now` is unusable, and so after the next. */

@@ -153,6 +153,20 @@ class NativeState(ConstraintState):
             raise_in_state(_errors.err)
         return list(ffi.unpack(nodes, count)) if count else []
 
+    def _completion(self) -> bytes | None:
+        out, count, err = ffi.new("uint8_t **"), ffi.new("uint64_t *"), _errors.err
+        code = int(lib.gm_state_completion(self._handle, out, count, err))
+        if code < 0:
+            raise_in_state(err)
+        if code == 2:
+            return super()._completion()
+        if code == 1:
+            return None
+        try:
+            return bytes(ffi.buffer(out[0], count[0])) if count[0] else b""
+        finally:
+            lib.gm_state_completion_free(self._handle, out[0], count[0])
+
     def _clone(self) -> NativeState:
         err = new_error()
         pointer = lib.gm_state_clone(self._handle, err)

@@ -48,8 +48,12 @@ static void observe(GmState *s, uint32_t at, Trace *trace, bool record)
 {
     uint32_t words[WORDS];
     ATTEMPT(gm_state_mask(s, words, WORDS, &err), != 0);
-    int flags = 0;
+    int flags = 0, found = -1;
     ATTEMPT((flags = gm_state_flags(s, &err)), < 0);
+    uint8_t *text = NULL;
+    uint64_t n = 0;
+    ATTEMPT((found = gm_state_completion(s, &text, &n, &err)), < 0);
+    gm_state_completion_free(s, text, n);
     if (record) {
         memcpy(trace->mask[at], words, sizeof words);
         trace->flags[at] = flags;
