@@ -42,7 +42,7 @@ def prepare(work: Path) -> None:
     source = SHARED / "bench" / "peers"
     harness = work / "harness"
     harness.mkdir(parents=True, exist_ok=True)
-    for name in ("run.py", "worker.py", "vocabs.py"):
+    for name in ("run.py", "worker.py", "vocabs.py", "summarize.py"):
         shutil.copyfile(source / name, harness / name)
     shutil.copyfile(source / "engines.py", harness / "harness_engines.py")
     shutil.copyfile(HERE / "comparison_engines.py", harness / "engines.py")
@@ -109,6 +109,21 @@ def done(row: Row) -> bool:
 def first_mask(row: Row) -> int:
     """Nanoseconds from schema text to first mask; processor time of the compile where that is less, as the harness."""
     return int(min(row["compile_ns"], row["compile_cpu_ns"]) + row["start_ns"] + row["first_mask_ns"])
+
+
+def common_ground(python: Path | str, work: Path, paths: Iterable[Path]) -> str:
+    """The harness's own table of what every configuration compiles and accepts, token for token."""
+    command = [
+        str(python),
+        str(work / "harness" / "summarize.py"),
+        "--no-datasets",
+        "--data",
+        str(work / "schemas" / "data"),
+    ]
+    environ = {**os.environ, "VOCAB_DIR": str(SHARED / "data")}
+    result = subprocess.run([*command, *map(str, paths)], capture_output=True, text=True, env=environ)
+    _, _, table = result.stdout.partition("### Common ground: ")
+    return table.strip()
 
 
 def quantiles(values: np.ndarray[Any, Any], points: Iterable[float]) -> list[float]:
@@ -221,6 +236,8 @@ def main() -> int:
         line for line in versions if line.split("==")[0] in ("glrmask", "llguidance", "tiktoken", "numpy")
     ]
     figures["curve"] = CURVE
+    of_schemas = [path for (tasks, _), files in paths.items() if tasks == "schemas" for path in files]
+    figures["common_ground"] = common_ground(peers, work, of_schemas) if of_schemas else ""
     figures["limit"] = arguments.limit
     save("comparison", figures)
     return subprocess.run([str(plotting), str(HERE / "report.py")]).returncode

@@ -56,6 +56,11 @@ def section(data: dict[str, Any]) -> list[str]:
         out.append(f"**A short run: the first {data['limit']} schemas only.**\n")
     if data["schemas"]:
         out += schemas(data)
+    if data["common_ground"]:
+        title, _, rows = data["common_ground"].partition("\n")
+        out.append("### Common ground\n")
+        out.append(f"The harness's own table: {title}.\n")
+        out.append(rows.strip() + "\n")
     if data["grammars"]:
         out += grammars(data["grammars"])
     return out
