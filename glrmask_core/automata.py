@@ -44,6 +44,7 @@ class Automata:
     def __init__(self, source: Builder | Module, work: int = WORK, relax: bool = False) -> None:
         self._row = source.row
         self._args: Sequence[int] = source._args if isinstance(source, Builder) else source.args
+        self._large: Sequence[int] = source._large if isinstance(source, Builder) else source.args
         self._blob: bytes | bytearray = source._blob if isinstance(source, Builder) else source.blob
         self._relax = relax
         self._work = work
@@ -226,7 +227,7 @@ class Automata:
         key = (node, relax)
         if key not in self._edges:
             _, at, length, _ = self._row(node)
-            args = self._args[at : at + length]
+            args = self._large[at : at + length]
             accepting = set(args[4 + 3 * args[2] :])
             edges = [tuple(args[i : i + 3]) for i in range(3, 3 + 3 * args[2], 3)]
             edges = [e for e in edges if next(self.arcs(self.start(e[1], relax)), None) is not None]
@@ -284,7 +285,7 @@ class Automata:
         if op == ir.WITHOUT:
             return self.minus(self.start(a, relax), self.start(b, False))
         if op == ir.AUTOMATON:
-            return self._automaton(node, relax, [self._args[a + 1]], [])
+            return self._automaton(node, relax, [self._large[a + 1]], [])
         return DEAD
 
     # -- steps --------------------------------------------------------------------------------

@@ -48,6 +48,9 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import le, lt
+from struct import pack
 
 from .errors import GrammarError
 from .source import Place
@@ -92,6 +95,7 @@ class Op(enum.IntEnum):
 FIRST_SYNTACTIC = 16
 # Longer sequences inside a sequence stay nodes: flattening shared ones would double at every level.
 FLATTEN = 2048
+TWO_LITERALS = bytes((LITERAL, LITERAL))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +154,12 @@ class Builder:
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, int, int]] = []
-        self._ids: dict[object, int] = {}
-        self._nullable: list[bool] = []  # of lexical nodes; False for syntactic ones
+        self._ids: dict[object, int] = {}  # by op and what it is made of; sequences and choices by their parts
+        self._seqs: dict[tuple[int, ...], int] = {}
+        self._choices: dict[tuple[int, ...], int] = {}
+        self._nullable: set[int] = set()  # of lexical nodes
         self._args: list[int] = []
+        self._large: array[int] = array("i")  # args of automata: behind the others in the module
         self._blob = bytearray()
         self._names: dict[str, int] = {}
         self._rules: list[list[int]] = []
@@ -161,6 +168,7 @@ class Builder:
         self._rule_places: dict[int, Place] = {}
         self._nothing = self._add(("nothing",), NOTHING, 0, 0, 0, False)
         self._empty = self._add((LITERAL, b""), LITERAL, 0, 0, 0, True)
+        assert (self._nothing, self._empty) == (0, 1), "seq() knows these numbers"
 
     # -- lexical ------------------------------------------------------------------------------
 
@@ -251,7 +259,7 @@ class Builder:
         if self._nothing in (left, right):
             return self._nothing
         left, right = sorted((left, right))
-        nullable = self._nullable[left] and self._nullable[right]
+        nullable = left in self._nullable and right in self._nullable
         return self._add((BOTH, left, right), BOTH, left, right, 0, nullable)
 
     def without(self, left: int, right: int) -> int:
@@ -261,7 +269,7 @@ class Builder:
             return self._nothing
         if right == self._nothing:
             return left
-        nullable = self._nullable[left] and not self._nullable[right]
+        nullable = left in self._nullable and right not in self._nullable
         return self._add((WITHOUT, left, right), WITHOUT, left, right, 0, nullable)
 
     def automaton(
@@ -282,10 +290,10 @@ class Builder:
         silent: dict[int, set[int]] = {}
         loud: dict[int, set[tuple[int, int]]] = {}
         for source, label, target in edges:
-            if label is None or self._nullable[label]:
+            if label is None or label in self._nullable:
                 silent.setdefault(source, set()).add(target)
             if label is not None and label not in (self._empty, self._nothing):
-                if self._nullable[label]:  # the silent move above is the empty text
+                if label in self._nullable:  # the silent move above is the empty text
                     label = self.without(label, self._empty)
                 loud.setdefault(source, set()).add((label, target))
         flat: list[int] = []
@@ -304,77 +312,116 @@ class Builder:
                 count += 1
             if seen & accepts:
                 ends.append(s)
-        args = (states, start, count, *flat, len(ends), *ends)
-        return self._pooled(AUTOMATON, args, len(args), 0, start in ends)
+        return self._automaton(array("i", (states, start, count, *flat, len(ends), *ends)), start in ends)
+
+    def automaton_rows(
+        self, states: int, start: int, accepting: Sequence[int], labels: Sequence[int], edges: array[int]
+    ) -> int:
+        """The same without silent moves, for large automata: one pass, 4 bytes per number.
+
+        Args:
+            states, start: as above.
+            accepting: where it may end, ascending.
+            labels: lexical nodes that do not match the empty text.
+            edges: int32[3 * edges], (source, index into ``labels``, target) each, by ascending source.
+        """
+        self._lexical("automaton", *labels)
+        if self._nothing in labels or not self._nullable.isdisjoint(labels):
+            raise GrammarError("automaton: a label matches the empty text, or none at all")
+        sources, wanted, targets = edges[0::3], edges[1::3], edges[2::3]
+        for numbers, top in (((start,), states), (accepting, states), (sources, states), (targets, states)):
+            if numbers and not 0 <= min(numbers) <= max(numbers) < top:
+                raise GrammarError("automaton: a state is out of range")
+        if wanted and not 0 <= min(wanted) <= max(wanted) < len(labels):
+            raise GrammarError("automaton: a label is out of range")
+        if not (all(map(le, sources, sources[1:])) and all(map(lt, accepting, accepting[1:]))):
+            raise GrammarError("automaton: edges or accepting states are out of order")
+        args = array("i", (states, start, len(sources)))
+        args += edges
+        args[4 : 3 + len(edges) : 3] = array("i", map(labels.__getitem__, wanted))
+        args.append(len(accepting))
+        args.extend(accepting)
+        return self._automaton(args, start in accepting)
+
+    def _automaton(self, args: array[int], nullable: bool) -> int:
+        key = (AUTOMATON, args.tobytes())
+        found = self._ids.get(key)
+        if found is not None:
+            return found
+        offset = len(self._large)
+        self._large += args
+        return self._add(key, AUTOMATON, offset, len(args), 0, nullable)
 
     # -- both levels --------------------------------------------------------------------------
 
     def seq(self, parts: Iterable[int]) -> int:
         """One after the other. All lexical, or all syntactic."""
-        rows, out = self._rows, []
+        rows, pool = self._rows, self._args
+        out: list[int] = []
         lexical = syntactic = False
         for part in parts:
-            op = rows[part][0]
-            if op == NOTHING:
-                return part
-            if part == self._empty:
-                continue
-            if op in (LEX_SEQ, SEQ):
-                _, offset, count, _ = rows[part]
-                if count > FLATTEN:
-                    out.append(part)
-                else:
-                    out += self._args[offset : offset + count]
-            else:
-                out.append(part)
-            if op < FIRST_SYNTACTIC:
-                lexical = True
-            else:
+            op, offset, count, _ = rows[part]
+            if op >= FIRST_SYNTACTIC:
                 syntactic = True
+                if op == SEQ and count <= FLATTEN:
+                    out += pool[offset : offset + count]
+                else:
+                    out.append(part)
+            elif part > 1:
+                lexical = True
+                if op == LEX_SEQ and count <= FLATTEN:
+                    out += pool[offset : offset + count]
+                else:
+                    out.append(part)
+            elif not part:
+                return part
         if lexical:
             if syntactic:
                 raise GrammarError("seq: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
-            if len(out) > 1:
+            if TWO_LITERALS in bytes([rows[part][0] for part in out]):
                 out = self._join_literals(out)
-        if len(out) < 2:
+        size = len(out)
+        if size < 2:
             return out[0] if out else self._empty
-        nullable = self._nullable
-        return self._pooled(
-            LEX_SEQ if lexical else SEQ, tuple(out), len(out), 0, lexical and all(nullable[x] for x in out)
-        )
+        new = len(rows)
+        node = self._seqs.setdefault(tuple(out), new)
+        if node == new:
+            rows.append((LEX_SEQ if lexical else SEQ, len(pool), size, 0))
+            pool += out
+            if lexical and self._nullable.issuperset(out):
+                self._nullable.add(node)
+        return node
 
     def choice(self, parts: Iterable[int]) -> int:
         """Any one of the parts. All lexical, or all syntactic."""
         rows = self._rows
-        out: dict[int, None] = {}
+        args = tuple(dict.fromkeys(parts))
+        if self._nothing in args:
+            args = tuple(part for part in args if part != self._nothing)
+        found = self._choices.get(args)
+        if found is not None:
+            return found
         lexical = syntactic = False
-        for part in parts:
-            op = rows[part][0]
-            if op == NOTHING:
-                continue
-            out[part] = None
-            if part == self._empty:
-                continue
-            if op < FIRST_SYNTACTIC:
-                lexical = True
-            else:
+        for part in args:
+            if rows[part][0] >= FIRST_SYNTACTIC:
                 syntactic = True
+            elif part != self._empty:
+                lexical = True
         if lexical and syntactic:
             raise GrammarError("choice: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
-        if len(out) < 2:
-            return next(iter(out)) if out else self._nothing
-        nullable = self._nullable
-        return self._pooled(
-            CHOICE if syntactic else LEX_CHOICE,
-            tuple(out),
-            len(out),
-            0,
-            not syntactic and any(nullable[x] for x in out),
-        )
+        if len(args) < 2:
+            return args[0] if args else self._nothing
+        self._choices[args] = node = len(rows)
+        rows.append((CHOICE if syntactic else LEX_CHOICE, len(self._args), len(args), 0))
+        self._args += args
+        if lexical and not self._nullable.isdisjoint(args):
+            self._nullable.add(node)
+        return node
 
     def optional(self, part: int) -> int:
         """The part or nothing."""
-        return self.choice((part, self._empty))
+        found = self._choices.get((part, self._empty))
+        return self.choice((part, self._empty)) if found is None else found
 
     def repeat(self, part: int, low: int = 0, high: int | None = None, separator: int | None = None) -> int:
         """``part`` from ``low`` to ``high`` times (None: unbounded), with ``separator`` between.
@@ -406,7 +453,7 @@ class Builder:
             return self._pooled(SEPARATED, (part, separator), low, top, False)
         if op < FIRST_SYNTACTIC:
             return self._add(
-                (LEX_REPEAT, part, low, top), LEX_REPEAT, part, low, top, low == 0 or self._nullable[part]
+                (LEX_REPEAT, part, low, top), LEX_REPEAT, part, low, top, low == 0 or part in self._nullable
             )
         return self._add((REPEAT, part, low, top), REPEAT, part, low, top, False)
 
@@ -418,11 +465,16 @@ class Builder:
         ``exempt`` lifts the rule that an occurrence must be the longest match of its own terminal. A
         nullable terminal means "nothing, or one non-empty occurrence".
         """
-        self._lexical("terminal", lexical)
+        if self._rows[lexical][0] >= FIRST_SYNTACTIC:
+            self._lexical("terminal", lexical)
         if lexical == self._empty or lexical == self._nothing:
             return lexical
-        label = -1 if name is None else self._name(name)
-        node = self._add((TERMINAL, lexical, exempt, label), TERMINAL, lexical, int(exempt), label, False)
+        label = -1 if name is None else self._names.setdefault(name, len(self._names))
+        row = (TERMINAL, lexical, int(exempt), label)
+        new = len(self._rows)
+        node = self._ids.setdefault(row, new)
+        if node == new:
+            self._rows.append(row)
         if place is not None:
             self._places.setdefault(node, place)
         return node
@@ -517,6 +569,70 @@ class Builder:
                 raise GrammarError("any_order: an item is lexical; wrap it in terminal()")
         return self._pooled(ANY_ORDER, tuple(args), (len(args) - 4) // 2, 0, False)
 
+    def in_order(self, items: Sequence[tuple[int, int, bool]], separator: int, tail: int, tail_needed: bool) -> int:
+        """One or more members in this order, those that are not required each there or not.
+
+        N(i), "one or more of the members from i on", is made of N(i + 1): linear, however many may be left out.
+
+        Args:
+            items: (key, value, required): two syntactic nodes that stand side by side, neither matching the empty text.
+            separator: stands between any two members; syntactic.
+            tail: more members, after the last one; ``nothing`` for none.
+            tail_needed: whether the tail must be there.
+        """
+        rows, pool, seqs, choices = self._rows, self._args, self._seqs, self._choices
+        nothing, empty, seq = self._nothing, self._empty, self.seq
+        parts = [] if tail == nothing else [tail]  # N(i + 1) reversed, so runs of required members stay flat
+        if tail_needed and not parts:
+            return nothing
+        for key, value, required in reversed(items):
+            inner = rows[value][0]
+            if rows[key][0] < FIRST_SYNTACTIC or inner < FIRST_SYNTACTIC:
+                raise GrammarError("in_order: a key or value is lexical; wrap it in terminal()")
+            if required and (tail_needed or not parts):
+                parts += (separator, value, key) if parts else (value, key)
+                tail_needed = True
+                continue
+            if not parts:
+                parts = [seq((key, value))]
+                continue
+            after = parts[0] if len(parts) == 1 else seq(parts[::-1])
+            # The rest as seq() and choice() would make it: these calls are most of the cost of a schema.
+            new = len(rows)
+            if rows[after][0] == SEQ:
+                rest = seq((separator, after))
+            else:
+                rest = seqs.setdefault((separator, after), new)
+                if rest == new:
+                    rows.append((SEQ, len(pool), 2, 0))
+                    pool += (separator, after)
+            if not tail_needed:
+                inside, new = rest, len(rows)
+                rest = choices.setdefault((inside, empty), new)
+                if rest == new:
+                    rows.append((CHOICE, len(pool), 2, 0))
+                    pool += (inside, empty)
+            if required:
+                parts = [rest, value, key]
+                tail_needed = True
+                continue
+            new = len(rows)
+            if tail_needed or inner == SEQ:
+                mine = seq((key, value, rest))
+                new = len(rows)
+            else:
+                mine = seqs.setdefault((key, value, rest), new)
+                if mine == new:
+                    rows.append((SEQ, len(pool), 3, 0))
+                    pool += (key, value, rest)
+                    new += 1
+            node = choices.setdefault((mine, after), new)
+            if node == new:
+                rows.append((CHOICE, len(pool), 2, 0))
+                pool += (mine, after)
+            parts = [node]
+        return seq(parts[::-1]) if parts else nothing
+
     # -- finishing ----------------------------------------------------------------------------
 
     def mark(self, node: int, place: Place) -> int:
@@ -531,6 +647,8 @@ class Builder:
         """
         made = Builder.__new__(Builder)
         made._rows, made._ids, made._nullable = self._rows.copy(), self._ids.copy(), self._nullable.copy()
+        made._large = self._large[:]
+        made._seqs, made._choices = self._seqs.copy(), self._choices.copy()
         made._args, made._blob, made._names = self._args.copy(), self._blob.copy(), self._names.copy()
         made._rules = [rule.copy() for rule in self._rules]
         made._slots, made._places, made._rule_places = (
@@ -540,7 +658,7 @@ class Builder:
         return made
 
     def row(self, node: int) -> tuple[int, int, int, int]:
-        """(op, a, b, c) of a node made so far."""
+        """(op, a, b, c) of a node made so far; of an automaton, ``a`` counts from where all automata begin."""
         return self._rows[node]
 
     def is_lexical(self, node: int) -> bool:
@@ -549,7 +667,7 @@ class Builder:
 
     def is_nullable(self, node: int) -> bool:
         """Whether a lexical node matches the empty text."""
-        return self._nullable[node]
+        return node in self._nullable
 
     def build(self, root: int) -> Module:
         """The finished module. The builder may go on; later nodes do not change it."""
@@ -559,18 +677,18 @@ class Builder:
         for name, body in self._rules:
             if body < 0:
                 raise GrammarError(f'rule "{names[name]}" has no definition')
-        rows: array[int] = array("i")
-        for row in self._rows:
-            rows.extend(row)
-        rules: array[int] = array("i")
-        for rule in self._rules:
-            rules.extend(rule)
+        rows = self._rows
+        if self._large:
+            behind = len(self._args)
+            rows = [(op, a + behind, b, c) if op == AUTOMATON else (op, a, b, c) for op, a, b, c in rows]
+        args = _ints(self._args)
+        args += self._large
         return Module(
-            rows,
-            array("i", self._args),
+            _ints(list(chain.from_iterable(rows))),
+            args,
             bytes(self._blob),
             names,
-            rules,
+            _ints(list(chain.from_iterable(self._rules))),
             root,
             dict(self._slots),
             dict(self._places),
@@ -580,13 +698,12 @@ class Builder:
     # -- inside -------------------------------------------------------------------------------
 
     def _add(self, key: object, op: int, a: int, b: int, c: int, nullable: bool) -> int:
-        found = self._ids.get(key)
-        if found is not None:
-            return found
-        node = len(self._rows)
-        self._rows.append((op, a, b, c))
-        self._nullable.append(nullable)
-        self._ids[key] = node
+        new = len(self._rows)
+        node = self._ids.setdefault(key, new)
+        if node == new:
+            self._rows.append((op, a, b, c))
+            if nullable:
+                self._nullable.add(node)
         return node
 
     def _pooled(self, op: int, args: tuple[int, ...], b: int, c: int, nullable: bool) -> int:
@@ -606,9 +723,9 @@ class Builder:
 
     def _join_literals(self, parts: list[int]) -> list[int]:
         rows = self._rows
-        out: list[int] = []
-        for part in parts:
-            if out and rows[part][0] == LITERAL and rows[out[-1]][0] == LITERAL:
+        out = parts[:1]
+        for part in parts[1:]:
+            if rows[part][0] == LITERAL and rows[out[-1]][0] == LITERAL:
                 out[-1] = self.literal(self._bytes(out[-1]) + self._bytes(part))
             else:
                 out.append(part)
@@ -625,3 +742,10 @@ class Builder:
         for node in nodes:
             if self._rows[node][0] >= FIRST_SYNTACTIC:
                 raise GrammarError(f"{what}: a syntactic node where a lexical one is needed")
+
+
+def _ints(numbers: list[int]) -> array[int]:
+    """An int32 array; ``array("i", numbers)`` takes four times as long."""
+    made: array[int] = array("i")
+    made.frombytes(pack(f"{len(numbers)}i", *numbers))
+    return made

@@ -29,30 +29,40 @@ class Expr:
         resource: of an atom, the resource that relative references start from (see ``resolve``).
         shape, tracked: what it means, once known (without and with evaluated names).
         node: IR node, once known.
+        groups: of an atom, the groups of its keywords (see ``support``).
+        shared: an atom that stands for all schemas of its kind; its place says nothing.
         state: 1 while its meaning is computed, 2 while its node is built.
     """
 
-    __slots__ = ("halves", "kind", "node", "parts", "resource", "rule", "schema", "shape", "state", "tracked", "where")
+    # Most expressions never need these: as defaults of the class they cost nothing.
+    shared = False
+    halves: tuple[Expr, Expr] | None = None
+    shape: Any = None
+    tracked: Any = None
+    node: int | None = None
+    rule: int | None = None
+    state = 0
 
-    def __init__(self, kind: int, parts: tuple[Expr, ...] = (), schema: Any = None, where: Where = None) -> None:
-        self.kind = kind
-        self.parts = parts
-        self.schema = schema
-        self.where = where
-        self.halves: tuple[Expr, Expr] | None = None
-        self.resource: Any = None
-        self.shape: Any = None
-        self.tracked: Any = None
-        self.node: int | None = None
-        self.rule: int | None = None
-        self.state = 0
+    def __init__(
+        self, kind: int, parts: tuple[Expr, ...] = (), schema: Any = None, where: Where = None, resource: Any = None,
+        groups: int = 0,
+    ) -> None:  # fmt: skip
+        self.kind, self.parts = kind, parts
+        self.schema, self.where, self.resource, self.groups = schema, where, resource, groups
 
     def place(self) -> Expr | None:
-        """The first atom inside, for messages."""
-        found: Expr | None = self
-        while found is not None and found.kind != ATOM:
-            found = found.parts[0] if found.parts else None
-        return found
+        """The first atom inside, for messages; one that is not shared if there is any."""
+        shared: Expr | None = None
+        todo = [self]
+        while todo:
+            found = todo.pop()
+            if found.kind != ATOM:
+                todo += found.parts[::-1]
+            elif not found.shared:
+                return found
+            elif shared is None:
+                shared = found
+        return shared
 
 
 class Exprs:

@@ -6,6 +6,7 @@ answers whether a text matches, and how long (in characters) its texts are.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +56,8 @@ class Fragment:
             elif op == Op.WITHOUT:
                 node = builder.without(made[data[0]], made[data[1]])
             elif op == Op.AUTOMATON:
-                states, start, accepting, edges = data
-                node = builder.automaton(states, start, accepting, [(a, made[label], b) for a, label, b in edges])
+                states, start, accepting, labels, edges = data
+                node = builder.automaton_rows(states, start, accepting, [made[i] for i in labels], edges)
             else:
                 node = builder.nothing()
             made.append(node)
@@ -96,15 +97,17 @@ class Fragment:
             left, right = (self._ends(part, at, text, memo) for part in data)
             return set(left & right if op == Op.BOTH else left - right)
         if op == Op.AUTOMATON:
-            _, start, accepting, edges = data
+            _, start, accepting, labels, edges = data
+            ways: dict[int, list[tuple[int, int]]] = {}
+            for source, label, target in zip(edges[0::3], edges[1::3], edges[2::3], strict=True):
+                ways.setdefault(source, []).append((labels[label], target))
             seen, todo = {(start, at)}, [(start, at)]
             while todo:
                 state, begin = todo.pop()
-                for source, label, target in edges:
-                    if source == state:
-                        new = {(target, end) for end in self._ends(label, begin, text, memo)} - seen
-                        seen |= new
-                        todo += new
+                for label, target in ways.get(state, ()):
+                    new = {(target, end) for end in self._ends(label, begin, text, memo)} - seen
+                    seen |= new
+                    todo += new
             return {end for state, end in seen if state in accepting}
         return set()
 
@@ -221,9 +224,11 @@ class FragmentMaker:
         """Intersection."""
         return self._add(Op.BOTH, (left, right)) if left and right else 0
 
-    def automaton(self, states: int, start: int, accepting: frozenset[int], edges: Any) -> int:
-        """A finite automaton whose edges carry steps."""
-        return self._add(Op.AUTOMATON, (states, start, accepting, tuple(edges)))
+    def automaton(
+        self, states: int, start: int, accepting: tuple[int, ...], labels: list[int], edges: array[int]
+    ) -> int:
+        """A finite automaton whose edges carry steps, as in ``Builder.automaton_rows``."""
+        return self._add(Op.AUTOMATON, (states, start, accepting, labels, edges))
 
     def fragment(self, root: int) -> Fragment:
         """The finished fragment; ``root`` is the last step made."""
@@ -265,11 +270,6 @@ def capture(builder: Builder, root: int, single: set[int], body: int) -> Fragmen
             data = tuple((args[a + 2 * i], args[a + 2 * i + 1]) for i in range(b))
         elif op == Op.LEX_REPEAT:
             data = (here[0], b, None if c < 0 else c)
-        elif op == Op.AUTOMATON:
-            states, start, count = args[a], args[a + 1], args[a + 2]
-            edges = tuple((args[a + 3 + 3 * i], here[i], args[a + 5 + 3 * i]) for i in range(count))
-            end = a + 3 + 3 * count
-            data = (states, start, frozenset(args[end + 1 : end + 1 + args[end]]), edges)
         else:
             data = tuple(here)
         steps.append((op, data))
@@ -287,6 +287,5 @@ def _children(op: int, a: int, b: int, args: Any) -> list[int]:
         return [a]
     if op in (Op.BOTH, Op.WITHOUT):
         return [a, b]
-    if op == Op.AUTOMATON:
-        return [args[a + 4 + 3 * i] for i in range(args[a + 2])]
+    assert op != Op.AUTOMATON, "patterns and formats are made without automata"
     return []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from glrmask_core.errors import GrammarError
 
 from . import formats
 from .expr import ATOM, FALSE_KIND, TRUE_KIND, Expr, Exprs
-from .reading import as_fraction, as_integer, exact_key, is_number
+from .reading import Exact, as_exact, as_integer, exact_key, is_number
 from .refuse import Refusal, Where, fault, pointer
 from .resolve import Context, Resolver
 from .settings import Settings
@@ -30,7 +29,22 @@ from .shape import (
     applies,
     both_numbers,
 )
-from .support import ARRAY, COMBINE, GROUPS, NUMBER, OBJECT, REFER, REFUSED, STRING, TYPE, UNEVALUATED, VALUE
+from .support import (
+    ARRAY,
+    COMBINE,
+    EFFECTIVE,
+    GROUPS,
+    GROUPS_OF,
+    NUMBER,
+    OBJECT,
+    REFER,
+    REFUSED,
+    STRING,
+    TYPE,
+    UNEVALUATED,
+    VALUE,
+    groups_of,
+)
 from .texts import Texts
 
 if TYPE_CHECKING:
@@ -52,6 +66,7 @@ class Readers(Texts):
         self.proofs: dict[tuple[int, int, int], bool] = {}
         self._atoms: dict[object, Expr] = {}
         self._constants: dict[object, Expr] = {}
+        self._typed: dict[str | tuple[str, ...], Expr] = {}  # by type or types
         self._here: tuple[Expr, str] | None = None
         true = self.exprs.true
         self.array_any = Arr((), true)
@@ -98,9 +113,13 @@ class Readers(Texts):
             made = self._atoms.get(key)
             if made is not None:
                 return made
-            if "$ref" not in schema or (self.dropped and (id(schema), "$ref") in self.dropped):
+            words = EFFECTIVE.intersection(schema)
+            groups = GROUPS_OF.get(words, -1)
+            if groups < 0:
+                groups = groups_of(words)
+            if groups != REFER or "$ref" not in schema or "$dynamicRef" in schema or "$recursiveRef" in schema:
                 break
-            if any(k != "$ref" and GROUPS.get(k) for k in schema):
+            if self.dropped and (id(schema), "$ref") in self.dropped:
                 break
             passed = passed or set()
             if id(schema) in passed:
@@ -109,8 +128,27 @@ class Readers(Texts):
             schema, where, context = self.resolver.resolve(schema["$ref"], schema, where, context)
         if len(self._atoms) >= self.settings.max_nodes:
             raise fault(pointer(where), f"at most {self.settings.max_nodes} schemas (option max_nodes)", "more")
-        made = self._atoms[key] = Expr(ATOM, schema=schema, where=where)
-        made.resource = context
+        made = self._shared(schema, groups) if not groups & ~TYPE else None
+        if made is None:
+            made = Expr(ATOM, (), schema, where, context, groups)
+        self._atoms[key] = made
+        return made
+
+    def _shared(self, schema: dict[str, Any], groups: int) -> Expr | None:
+        """The expression of a schema that says no more than a type, one for all of them; None when it is faulty."""
+        if not groups:
+            return self.exprs.true
+        found = schema["type"]
+        if isinstance(found, list) and "object" not in found and all(isinstance(name, str) for name in found):
+            found = tuple(found)
+        elif not isinstance(found, str):
+            return None
+        made = self._typed.get(found)
+        if made is None:
+            if not found or not TYPES.issuperset((found,) if isinstance(found, str) else found):
+                return None
+            made = self._typed[found] = Expr(ATOM, (), schema, None, self.resolver.start, groups)
+            made.shared = True
         return made
 
     def constant(self, value: Any, where: Where, context: Context) -> Expr:
@@ -118,27 +156,21 @@ class Readers(Texts):
         key = exact_key(value)
         made = self._constants.get(key)
         if made is None:
-            made = self._constants[key] = Expr(ATOM, schema={"const": value}, where=where)
-            made.resource = context
+            made = self._constants[key] = Expr(ATOM, (), {"const": value}, where, context, VALUE)
         return made
 
     def atom_shape(self, expr: Expr, track: bool) -> Shape:
         """The shape of a schema object; with ``track``, including what it evaluates."""
-        schema = expr.schema
+        schema, groups = expr.schema, expr.groups
         if self.dropped:
             schema = self._without_dropped(schema)
-        groups, order = 0, []
-        for key in schema:
-            group = GROUPS.get(key)
-            if group:
-                groups |= group
-                if group & (COMBINE | REFER | OBJECT):
-                    order.append(key)
+            groups = groups_of(EFFECTIVE.intersection(schema))
         if groups & REFUSED:
             keyword = next(k for k in schema if GROUPS.get(k, 0) & REFUSED)
             self.refuse(expr, keyword, "it belongs to draft 3", "Write the schema for draft 4 or later.")
         base = self._base_shape(schema, groups, expr)
         if groups & (COMBINE | REFER):
+            order = [key for key in schema if GROUPS.get(key, 0) & (COMBINE | REFER | OBJECT)]
             base = self._algebra._combine(schema, order, base, expr, track or bool(groups & UNEVALUATED))
         if groups & UNEVALUATED:
             base = self._algebra._unevaluated(schema, base, expr)
@@ -207,11 +239,11 @@ class Readers(Texts):
 
     # -- scalars ------------------------------------------------------------------------------
 
-    def _number(self, schema: dict[str, Any], keyword: str, expr: Expr) -> Fraction:
+    def _number(self, schema: dict[str, Any], keyword: str, expr: Expr) -> Exact:
         value = schema[keyword]
         if not is_number(value):
             raise self._fault(expr, keyword, "a number", value)
-        exact = as_fraction(value)
+        exact = as_exact(value)
         if exact is None:
             self.refuse(expr, keyword, "its exponent is beyond 5,000", "Use a number of ordinary size.")
             raise AssertionError
@@ -222,7 +254,7 @@ class Readers(Texts):
         for keyword, other, is_low in (
             ("minimum", "exclusiveMinimum", True), ("maximum", "exclusiveMaximum", False)
         ):  # fmt: skip
-            bounds: list[tuple[Fraction, bool]] = []
+            bounds: list[tuple[Exact, bool]] = []
             strict = schema.get(other)
             if keyword in schema:
                 bounds.append((self._number(schema, keyword, expr), strict is True))
@@ -242,12 +274,11 @@ class Readers(Texts):
         bounds_of = formats.INTEGER_RANGES.get(schema.get("format", ""))
         if bounds_of is not None:
             # a range of integers; other numbers are left alone
-            low, high = Fraction(bounds_of[0]), Fraction(bounds_of[1])
-            met = both_numbers(record, Num(low=low, high=high))
+            met = both_numbers(record, Num(low=bounds_of[0], high=bounds_of[1]))
             inside = () if met is None else (met,)
             if integer:
                 return inside
-            other_numbers = both_numbers(record, Num(not_multiples=(Fraction(1),)))
+            other_numbers = both_numbers(record, Num(not_multiples=(1,)))
             whole = both_numbers(NUM_INTEGER, inside[0]) if inside else None
             return tuple(r for r in (whole, other_numbers) if r is not None)
         return (record,)
@@ -298,7 +329,7 @@ class Readers(Texts):
                 closed = (Rule((), names, self.exprs.false),)
                 objects.append(Obj(props, {}, names, closed, seen=(names, ())))
             else:
-                exact = as_fraction(value)
+                exact = as_exact(value)
                 own = numbers.setdefault(str(value) if exact is None else exact, {})
                 spelling = getattr(value, "spelling", None)
                 if spelling is not None:

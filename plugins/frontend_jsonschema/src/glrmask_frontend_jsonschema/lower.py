@@ -9,6 +9,7 @@ from glrmask_core.ir import Module
 from glrmask_core.source import Diagnostic
 
 from .expr import ATOM, FALSE_KIND, TRUE_KIND, Expr
+from .fragment import Fragment
 from .lower_array import ArrayLowering
 from .lower_number import NumberTooLarge, number_fragment
 from .lower_object import ObjectLowering
@@ -17,7 +18,7 @@ from .meaning import Meaning
 from .refuse import pointer
 from .settings import Settings
 from .shape import NUMS_ANY, NUMS_INTEGER, STRS_ANY, Num, Strings
-from .spelling import is_plain, usual
+from .spelling import is_plain
 from .template import template_of
 
 DEEPEST = 30  # levels built by recursion; deeper ones wait in a queue
@@ -38,6 +39,7 @@ class Lowering:
         self.objects = ObjectLowering(self)
         self.plain_keys = settings.escapes != "any"
         self._keys: dict[str, int] = {}
+        self._replayed: dict[int, tuple[Fragment, int]] = {}  # by identity, which the entry keeps
         self._depth = 0
         self._queue: list[Expr] = []
 
@@ -111,8 +113,10 @@ class Lowering:
             parts.append(self._numbers(shape.num, expr))
         if shape.str:
             parts.append(self._strings(shape.str))
-        parts += [self.arrays.node(record, expr) for record in shape.arr]
-        parts += [self.objects.node(record, expr) for record in shape.obj]
+        for array in shape.arr:
+            parts.append(self.arrays.node(array, expr))
+        for record in shape.obj:
+            parts.append(self.objects.node(record, expr))
         node = parts[0] if len(parts) == 1 else builder.choice(parts)
         if expr.kind == ATOM and shape.obj and node not in (marks.any_object, builder.nothing()):
             builder.mark(node, pointer(expr.where))
@@ -134,8 +138,12 @@ class Lowering:
                 reason = "the divisor has more than 65,536 remainders"
                 self.meaning.refuse(origin, "multipleOf", reason, "Use a smaller divisor, or bounds around few values.")
                 raise AssertionError from None
-            if fragment is not None:
-                parts.append(fragment.replay(builder)[-1])
+            if fragment is None:
+                continue
+            known = self._replayed.get(id(fragment))
+            if known is None:
+                known = self._replayed[id(fragment)] = fragment, fragment.replay(builder)[-1]
+            parts.append(known[1])
         return builder.terminal(builder.choice(parts), "number")
 
     def _strings(self, records: Strings) -> int:
@@ -155,12 +163,13 @@ class Lowering:
         made = self._keys.get(name)
         if made is None:
             builder = self.builder
-            spelled = usual(name)
-            if spelled is not None and self.plain_keys and is_plain(name):
-                lexical = builder.seq((builder.literal(b'"' + spelled + b'"'), self.marks.colon))
+            if self.plain_keys and name.isascii() and is_plain(name):
+                shown = f'"{name}"'
+                lexical = builder.seq((builder.literal(shown.encode()), self.marks.colon))
             else:
+                shown = json.dumps(name)
                 lexical = builder.seq((self.marks.quote, self.strings.speller.text(name), self.marks.key_end))
-            made = self._keys[name] = builder.terminal(lexical, f"{json.dumps(name)} key")
+            made = self._keys[name] = builder.terminal(lexical, shown + " key")
         return made
 
     def free_key(self, body: int, names: list[str]) -> int:

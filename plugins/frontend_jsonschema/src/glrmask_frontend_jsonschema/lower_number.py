@@ -18,7 +18,7 @@ from .digits import (
     remainder_machine,
 )
 from .fragment import Fragment, FragmentMaker
-from .reading import integer_text
+from .reading import Exact, integer_text
 from .shape import NUM_ANY, NUM_INTEGER, Num, number_fits
 
 MOST_REMAINDERS = 65_536  # json_schema.md section 4
@@ -40,6 +40,9 @@ def number_fragment(record: Num) -> Fragment | None:
     Raises:
         NumberTooLarge: ``multipleOf`` has too many remainders.
     """
+    if record.values is not None:  # a list is as quick to make as to look up
+        maker = FragmentMaker()
+        return maker.fragment(maker.literals(listed_texts(record)))
     if record in _cache:
         return _cache[record]
     if len(_cache) >= MOST_CACHED:
@@ -51,33 +54,38 @@ def number_fragment(record: Num) -> Fragment | None:
     return made
 
 
-def spellings(value: Fraction) -> list[str]:
+def listed_texts(record: Num) -> list[bytes]:
+    """All spellings of a record that lists its values."""
+    texts: list[str] = []
+    for value, own in record.values or ():
+        texts += own
+        if not isinstance(value, str):
+            texts.append(usual_spelling(value))
+    return [text.encode() for text in texts]
+
+
+def usual_spelling(value: Exact) -> str:
     """The usual spelling of a value: an integer, or the shortest decimal without exponent."""
+    if isinstance(value, int):
+        return integer_text(value)
     whole, part = decimal_digits(abs(value))
     sign = "-" if value < 0 else ""
-    return [sign + whole + ("." + part if part else "")]
+    return sign + whole + ("." + part if part else "")
 
 
 def _lower(builder: FragmentMaker, record: Num) -> int:
-    digit, nonzero = builder.bytes_class(b"0123456789"), builder.bytes_class(b"123456789")
-    digits = builder.repeat(digit, 0, None)
-    magnitude = builder.choice([builder.literal(b"0"), builder.seq([nonzero, digits])])
-    minus = builder.optional(builder.literal(b"-"))
-    if record == NUM_INTEGER:
-        return builder.seq([minus, magnitude])
-    if record == NUM_ANY:
+    if record in (NUM_ANY, NUM_INTEGER):
+        digit, nonzero = builder.bytes_class(b"0123456789"), builder.bytes_class(b"123456789")
+        digits = builder.repeat(digit, 0, None)
+        magnitude = builder.choice([builder.literal(b"0"), builder.seq([nonzero, digits])])
+        minus = builder.optional(builder.literal(b"-"))
+        if record == NUM_INTEGER:
+            return builder.seq([minus, magnitude])
         point = builder.optional(builder.seq([builder.literal(b"."), builder.repeat(digit, 1, None)]))
         sign = builder.optional(builder.bytes_class(b"+-"))
         exponent = builder.seq([builder.bytes_class(b"eE"), sign, builder.repeat(digit, 1, None)])
         return builder.seq([minus, magnitude, point, builder.optional(exponent)])
-    if record.values is not None:
-        texts: list[str] = []
-        for value, own in record.values:
-            texts += own
-            if isinstance(value, Fraction):
-                texts += spellings(value)
-        return builder.literals([text.encode() for text in texts])
-    if not all(isinstance(value, Fraction) for value in record.excluded):
+    if any(isinstance(value, str) for value in record.excluded):
         raise NumberTooLarge
     return _constrained(builder, record)
 
@@ -111,9 +119,9 @@ def _inward(record: Num) -> Num:
     """Bounds of integers as closed integers."""
     low, high = record.low, record.high
     if low is not None:
-        low = Fraction(floor(low) + 1 if record.low_open else ceil(low))
+        low = floor(low) + 1 if record.low_open else ceil(low)
     if high is not None:
-        high = Fraction(ceil(high) - 1 if record.high_open else floor(high))
+        high = ceil(high) - 1 if record.high_open else floor(high)
     return record._replace(low=low, low_open=False, high=high, high_open=False)
 
 
@@ -122,10 +130,10 @@ def _listed(record: Num) -> list[bytes] | None:
     if record.low is None or record.high is None or record.multiple is None or record.multiple.denominator != 1:
         return None
     step = int(record.multiple)
-    first, last = ceil(record.low / step), floor(record.high / step)
+    first, last = ceil(Fraction(record.low) / step), floor(Fraction(record.high) / step)
     if last - first >= MOST_LISTED or (step <= 10 and last - first > 50):
         return None
-    return [integer_text(i * step).encode() for i in range(first, last + 1) if number_fits(record, Fraction(i * step))]
+    return [integer_text(i * step).encode() for i in range(first, last + 1) if number_fits(record, i * step)]
 
 
 def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison] | None:
@@ -143,7 +151,7 @@ def _comparisons(record: Num, positive: bool, bounded: bool) -> list[Comparison]
     if low is not None and (low > 0 or (low == 0 and low_open)):
         out.append(Comparison(low, (GREATER,) if low_open else (GREATER, EQUAL)))
     elif bounded and not positive:
-        out.append(Comparison(Fraction(0), (GREATER,)))  # no "-0" under bounds
+        out.append(Comparison(0, (GREATER,)))  # no "-0" under bounds
     for value in sorted(record.excluded):
         if value == 0 or (value > 0) == positive:
             out.append(Comparison(abs(value), (LESS, GREATER)))
@@ -177,11 +185,5 @@ def _magnitudes(builder: FragmentMaker, record: Num, comparisons: list[Compariso
 def _emit(builder: FragmentMaker, machine: Machine | None) -> int:
     if machine is None:
         return builder.nothing()
-    labels: dict[bytes, int] = {}
-    edges = []
-    for source, taken, target in machine.edges:
-        label = labels.get(taken)
-        if label is None:
-            label = labels[taken] = builder.literal(taken) if len(taken) == 1 else builder.bytes_class(taken)
-        edges.append((source, label, target))
-    return builder.automaton(machine.states, machine.start, machine.accepting, edges)
+    labels = [builder.literal(taken) if len(taken) == 1 else builder.bytes_class(taken) for taken in machine.labels]
+    return builder.automaton(machine.states, machine.start, machine.accepting, labels, machine.edges)

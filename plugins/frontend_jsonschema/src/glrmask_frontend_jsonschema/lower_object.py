@@ -181,32 +181,7 @@ class ObjectLowering:
         if low or high is not None:
             return self._counted(record, members, free, witnesses, low, high, origin), may_be_empty
         tail = self._tail(record, free, witnesses, 0, None, origin)
-        return self._chain(members, tail, bool(witnesses)), may_be_empty
-
-    def _chain(self, members: list[Member], tail: int, tail_needed: bool) -> int:
-        """N(0). ``parts`` is N(i+1) as a sequence, so runs of required members stay flat."""
-        builder, comma, nothing = self.builder, self.marks.comma, self.builder.nothing()
-        choice, seq, optional = builder.choice, builder.seq, builder.optional
-        parts = [] if tail == nothing else [tail]  # reversed
-        some_needed = tail_needed
-        if tail_needed and not parts:
-            return nothing
-        for key, value, is_required in reversed(members):
-            if is_required and (some_needed or not parts):
-                parts += (comma, value, key) if parts else (value, key)
-                some_needed = True
-                continue
-            if not parts:
-                parts = [seq((key, value))]
-                continue
-            after = parts[0] if len(parts) == 1 else seq(parts[::-1])
-            rest = seq((comma, after))
-            if is_required:
-                parts = [optional(rest), value, key]
-                some_needed = True
-                continue
-            parts = [choice((seq((key, value, rest if some_needed else optional(rest))), after))]
-        return seq(parts[::-1]) if parts else nothing
+        return self.builder.in_order(members, self.marks.comma, tail, bool(witnesses)), may_be_empty
 
     def _counted(
         self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], low: int, high: int | None,
@@ -261,6 +236,11 @@ class ObjectLowering:
         """A member with a key that is not known; with ``wanted``, one that is a witness of these rules."""
         builder, lowering, meaning = self.builder, self.lowering, self.meaning
         rules = record.rules
+        if not rules and not wanted:
+            if not record.props:
+                return builder.seq((self.marks.any_key, self.marks.any_value))
+            key = lowering.free_key(lowering.strings.speller.body, list(record.props))
+            return builder.seq((key, self.marks.any_value))
         languages = list(dict.fromkeys(strings for rule in (*rules, *(wanted or ())) for strings, _ in rule.when))
         if not languages:
             value = meaning.exprs.true

@@ -17,7 +17,7 @@ from .lower import Lowering
 from .meaning import Meaning
 from .reading import read_json
 from .refuse import Refusal, fault, shown
-from .resolve import DYNAMIC_WORDS, NeedsScopes, Resolver
+from .resolve import NeedsScopes, Resolver
 from .settings import Settings, read_settings, resource_text
 
 MOST_LEFT_OUT = 10_000
@@ -53,7 +53,7 @@ class JsonSchemaFrontend:
         """
         settings = read_settings(options)
         schema = read_json(text)
-        scoped = any(word in text for word in DYNAMIC_WORDS)
+        scoped = False  # until a dynamic reference turns up
         left_out: list[Refusal] = []
         dropped: set[tuple[int, str]] = set()
         while True:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Union
 
 from glrmask_core.errors import GrammarError, GrammarSyntaxError
 from glrmask_core.source import Diagnostic, span_at
 
 DIGITS_AT_ONCE = 4_000  # below the interpreter's own limit on conversions between int and str
 LONGEST_INTEGER = 100_000  # digits; converting is quadratic
+DIGITS_AT_ONCE_BITS = 13_000  # numbers of fewer bits have fewer digits
 LARGEST_EXPONENT = 5_000  # above it a number is kept by its spelling only
+
+Exact = Union[int, Fraction]  # integers are always int: quick to compare, to hash and to spell
 
 
 class Number(Decimal):
@@ -97,14 +100,19 @@ def as_integer(value: object) -> int | None:
     return None
 
 
-def as_fraction(value: int | Decimal) -> Fraction | None:
+def as_exact(value: int | Decimal) -> Exact | None:
     """The exact value, or None when its exponent is beyond any use."""
     if isinstance(value, int):
-        return Fraction(value)
+        return value
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or abs(exponent) > LARGEST_EXPONENT or abs(value.adjusted()) > LARGEST_EXPONENT:
-        return Fraction(0) if not value else None
-    return Fraction(value)
+        return None if value else 0
+    return reduced(Fraction(value))
+
+
+def reduced(value: Fraction) -> Exact:
+    """The same number, as an int where it is one."""
+    return value.numerator if value.denominator == 1 else value
 
 
 def exact_key(value: Any) -> Any:
@@ -122,7 +130,7 @@ def exact_key(value: Any) -> Any:
 
 def integer_text(value: int) -> str:
     """The decimal digits of an integer of any size (``str`` refuses more than 4,300)."""
-    if abs(value) < 10**DIGITS_AT_ONCE:
+    if value.bit_length() < DIGITS_AT_ONCE_BITS:
         return str(value)
     parts, rest, block = [], abs(value), 10**DIGITS_AT_ONCE
     while rest:

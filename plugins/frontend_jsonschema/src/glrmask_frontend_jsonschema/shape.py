@@ -13,6 +13,7 @@ from math import gcd
 from typing import Any, NamedTuple
 
 from .expr import FALSE_KIND, TRUE_KIND, Expr, Exprs
+from .reading import Exact, reduced
 
 FALSE_BIT, TRUE_BIT = 1, 2
 LAST_RANK = 3
@@ -21,16 +22,17 @@ LAST_RANK = 3
 class Num(NamedTuple):
     """Numbers: all of these hold.
 
-    ``integer`` restricts the spelling as well (no fraction). ``values`` maps a value to its own spellings.
+    ``integer`` restricts the spelling as well (no fraction). ``values`` maps a value to its own spellings; the value
+    of a number too large to handle is its spelling, a str.
     """
 
     integer: bool = False
-    low: Fraction | None = None
+    low: Exact | None = None
     low_open: bool = False
-    high: Fraction | None = None
+    high: Exact | None = None
     high_open: bool = False
-    multiple: Fraction | None = None
-    not_multiples: tuple[Fraction, ...] = ()
+    multiple: Exact | None = None
+    not_multiples: tuple[Exact, ...] = ()
     values: tuple[tuple[Any, tuple[str, ...]], ...] | None = None
     excluded: frozenset[Any] = frozenset()
 
@@ -116,7 +118,7 @@ class Shape(NamedTuple):
 
 
 NUM_ANY = Num()
-NUM_INTEGER = Num(integer=True, multiple=Fraction(1))
+NUM_INTEGER = Num(integer=True, multiple=1)
 STR_ANY = Str()
 NUMS_ANY, NUMS_INTEGER, STRS_ANY = (NUM_ANY,), (NUM_INTEGER,), (STR_ANY,)
 EMPTY_SHAPE = Shape(False, 0, (), (), (), ())
@@ -130,17 +132,19 @@ def is_empty_shape(shape: Shape) -> bool:
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def least_common_multiple(left: Fraction | None, right: Fraction | None) -> Fraction | None:
+def least_common_multiple(left: Exact | None, right: Exact | None) -> Exact | None:
     """The smallest number that both divide; None stands for no condition."""
-    if left is None or right is None:
-        return left if right is None else right
+    if left is None or left == right:
+        return right
+    if right is None:
+        return left
     a, b = left.numerator, right.numerator
-    return Fraction(a * b // gcd(a, b), gcd(left.denominator, right.denominator))
+    return reduced(Fraction(a * b // gcd(a, b), gcd(left.denominator, right.denominator)))
 
 
 def number_fits(record: Num, value: Any) -> bool:
-    """Whether a value (a Fraction, or a str key of a number too large to handle) satisfies a record."""
-    if not isinstance(value, Fraction):
+    """Whether a value (exact, or a str key of a number too large to handle) satisfies a record."""
+    if isinstance(value, str):
         return record._replace(values=None, excluded=frozenset()) == NUM_ANY and value not in record.excluded
     if record.low is not None and (value < record.low or (record.low_open and value == record.low)):
         return False
@@ -178,7 +182,11 @@ def both_numbers(left: Num, right: Num) -> Num | None:
     if left.values is not None and right.values is not None:
         other = dict(right.values)
         spelled = {v: tuple(dict.fromkeys(s + other[v])) for v, s in spelled.items() if v in other}
-    kept = tuple((v, s) for v, s in spelled.items() if number_fits(made, v))
+    kept: tuple[tuple[Any, tuple[str, ...]], ...]
+    if multiple == 1 and low is None and high is None and not not_multiples and not made.excluded:  # the type integer
+        kept = tuple((v, s) for v, s in spelled.items() if isinstance(v, int))
+    else:
+        kept = tuple((v, s) for v, s in spelled.items() if number_fits(made, v))
     return Num(integer=made.integer, values=kept) if kept else None
 
 
@@ -338,7 +346,14 @@ def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | Non
         return None
     props: dict[str, Expr] = {}
     late: dict[str, int] = {}
-    if left.late or right.late:  # a name stands where its best rank puts it
+    changed: Iterable[str] = required
+    if not (left.late or right.late or right.rules):  # the names of the left alone stay as they are
+        props = left.props.copy()
+        for name, expr in right.props.items():
+            known = props.get(name)
+            props[name] = conj(asked_of(left, name, exprs, matches) if known is None else known, expr)
+        changed = right.props.keys() & required
+    elif left.late or right.late:  # a name stands where its best rank puts it
         for rank in range(LAST_RANK + 1):
             for record in (left, right):
                 for name in record.props:
@@ -352,7 +367,7 @@ def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | Non
         for name, expr in right.props.items():
             if name not in props:
                 props[name] = conj(asked_of(left, name, exprs, matches), expr)
-    for name in required:
+    for name in changed:
         if props[name].kind == FALSE_KIND:
             return None
     seen = left.seen

@@ -94,9 +94,12 @@ class Speller:
         """Any one of these texts."""
         builder = self.builder
         if not self.any_escape:
+            try:
+                if is_plain("".join(texts)):
+                    return builder.literals([t.encode() for t in texts])
+            except UnicodeEncodeError:
+                pass
             plain = [t.encode() for t in texts if is_plain(t) and usual(t) is not None]
-            if len(plain) == len(texts):
-                return builder.literals(plain)
             others = [self.text(t) for t in texts if not is_plain(t)]
             return builder.choice([builder.literals(plain), *others])
         return builder.choice([self.text(t) for t in texts])

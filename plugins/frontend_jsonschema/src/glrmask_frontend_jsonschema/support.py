@@ -134,6 +134,21 @@ KEYWORDS: dict[str, Keyword] = {entry.name: entry for entry in TABLE}
 GROUPS: dict[str, int] = {entry.name: entry.group for entry in TABLE}
 HOLDERS: dict[str, str] = {entry.name: entry.holds for entry in TABLE if entry.holds}
 
+EFFECTIVE = frozenset(name for name, group in GROUPS.items() if group)
+MOST_SETS = 10_000  # remembered per process
+GROUPS_OF: dict[frozenset[str], int] = {}  # by set of effective keywords: schemas use few different ones
+
+
+def groups_of(words: frozenset[str]) -> int:
+    """The groups of a set of effective keywords."""
+    groups = 0
+    for word in words:
+        groups |= GROUPS[word]
+    if len(GROUPS_OF) >= MOST_SETS:
+        GROUPS_OF.clear()
+    GROUPS_OF[words] = groups
+    return groups
+
 
 def keyword_table() -> str:
     """The Markdown table of the documentation."""

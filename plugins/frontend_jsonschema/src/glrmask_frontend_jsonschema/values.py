@@ -7,8 +7,8 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from .expr import FALSE_KIND, Expr
-from .lower_number import spellings
-from .reading import Number, as_fraction
+from .lower_number import usual_spelling
+from .reading import Exact, Number, as_exact
 from .shape import Arr, Num, Obj
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def value_key(value: Any) -> object:
         return ("a", tuple(value_key(item) for item in value))
     if isinstance(value, dict):
         return ("o", frozenset((name, value_key(item)) for name, item in value.items()))
-    return ("n", as_fraction(value))
+    return ("n", as_exact(value))
 
 
 def finite_values(meaning: Meaning, expr: Expr, most: int) -> Values | None:
@@ -86,13 +86,13 @@ def _members(meaning: Meaning, record: Obj) -> dict[str, Any] | None:
 
 def _numbers(record: Num, most: int) -> list[Any] | None:
     if record.values is not None:
-        if not all(isinstance(value, Fraction) for value, _ in record.values):
+        if any(isinstance(value, str) for value, _ in record.values):
             return None
         return [_as_json(value) for value, _ in record.values]
     step = record.multiple
     if step is None or record.low is None or record.high is None:
         return None
-    first, last = ceil(record.low / step), floor(record.high / step)
+    first, last = ceil(Fraction(record.low) / step), floor(Fraction(record.high) / step)
     if last - first > 4 * most:
         return None
     found = [i * step for i in range(first, last + 1)]
@@ -106,5 +106,5 @@ def _numbers(record: Num, most: int) -> list[Any] | None:
     ]
 
 
-def _as_json(value: Fraction) -> Any:
-    return int(value) if value.denominator == 1 else Number(spellings(value)[0])
+def _as_json(value: Exact) -> Any:
+    return int(value) if value.denominator == 1 else Number(usual_spelling(value))

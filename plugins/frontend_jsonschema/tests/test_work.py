@@ -1,0 +1,144 @@
+"""How much work a schema is: counted in calls and nodes, which no clock disturbs."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from glrmask_frontend_jsonschema import digits
+from glrmask_frontend_jsonschema.lower import Lowering
+from glrmask_frontend_jsonschema.plugin import JsonSchemaFrontend
+
+frontend = JsonSchemaFrontend()
+
+
+def calls(schema: Any) -> int:
+    """Calls of functions, in Python and in C, that one parse makes."""
+    text = json.dumps(schema)
+    frontend.parse("{}", {})
+    count = 0
+
+    def note(frame: object, event: str, arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        frontend.parse(text, {})
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def exponent(make: Callable[[int], Any], small: int, large: int) -> float:
+    """How calls grow between two sizes; the part that every schema needs is taken off."""
+    base = calls(make(1))
+    return math.log((calls(make(large)) - base) / (calls(make(small)) - base)) / math.log(large / small)
+
+
+def objects(size: int) -> Any:
+    kinds = [{"type": "string"}, {"type": "integer", "minimum": 0}, {"enum": ["a", "b"]}, {"type": "array"}]
+    return {"type": "object", "properties": {f"key{i}": kinds[i % 4] for i in range(size)}}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        objects,
+        lambda n: objects(n) | {"required": [f"key{i}" for i in range(0, n, 2)]},
+        lambda n: objects(n) | {"additionalProperties": False},
+        lambda n: {"properties": {f"key{i}": {"properties": {f"in{i}": {"type": "null"}}} for i in range(n)}},
+        lambda n: {"enum": list(range(n))},
+        lambda n: {"type": "integer", "enum": [17 * i for i in range(n)]},
+        lambda n: {"enum": [i / 8 for i in range(n)]},
+        lambda n: {"enum": [f"text {i}" for i in range(n)]},
+        lambda n: {"enum": [{"a": i, "b": [f"x{i}"]} for i in range(n)]},
+        lambda n: {"anyOf": [{"const": f"text {i}"} for i in range(n)]},
+        lambda n: {
+            "type": "object",
+            "oneOf": [{"properties": {"kind": {"const": f"k{i}"}}, "required": ["kind"]} for i in range(n)],
+        },
+        lambda n: {"allOf": [{"properties": {f"key{i}": {"type": "string"}}} for i in range(n)]},
+    ],
+    ids=[
+        "objects", "required", "closed", "nested", "integers", "typed integers", "decimals", "texts", "values",
+        "anyOf", "oneOf", "allOf",
+    ],
+)  # fmt: skip
+def test_work_is_linear(make: Callable[[int], Any]) -> None:
+    assert exponent(make, 100, 800) < 1.1
+
+
+def test_nodes_are_linear() -> None:
+    sizes = [len(frontend.parse(json.dumps(objects(size)), {}).module) for size in (10, 100, 1000)]
+    assert sizes[2] - sizes[1] == 10 * (sizes[1] - sizes[0])
+
+
+def test_a_type_alone_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+    build = Lowering._build
+
+    def counted(self: Lowering, expr: Any) -> int:
+        built.append(expr)
+        return build(self, expr)
+
+    monkeypatch.setattr(Lowering, "_build", counted)
+    schemas = [{"type": "string", "title": "x"}, {"type": ["null", "integer"]}, {"description": "anything"}]
+    frontend.parse(json.dumps({"properties": {f"k{i}": schemas[i % 3] for i in range(30)}}), {})
+    assert len(built) == 1 + 2  # the object, two types; what is unconstrained needs none
+
+
+def test_large_divisors_are_made_in_bulk() -> None:
+    schema = {"type": "integer", "multipleOf": 65_521}
+    assert calls(schema) < 3_000  # not one per remainder
+    module = frontend.parse(json.dumps(schema), {}).module
+    assert len(module.args) < 31 * 65_521
+
+
+def test_a_divisor_beyond_the_limit_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="remainders"):
+        frontend.parse('{"type": "number", "multipleOf": 0.65521}', {})
+    assert calls({"type": "integer", "multipleOf": 0.65521}) < 3_000
+
+
+@pytest.mark.parametrize("modulus", [257, 321, 1001])
+@pytest.mark.parametrize(("fraction", "wanted"), [(False, True), (True, True), (True, False)])
+def test_bulk_machines_are_the_general_ones(
+    modulus: int, fraction: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bulk = digits.remainder_machine(digits.Remainder(modulus, wanted), fraction, 10**6)
+    monkeypatch.setattr(digits, "MANY_REMAINDERS", 10**9)
+    general = digits.remainder_machine(digits.Remainder(modulus, wanted), fraction, 10**6)
+    assert bulk is not None
+    assert general is not None
+    assert (general.states, len(general.edges)) == (bulk.states, len(bulk.edges))
+    of_bulk, of_general = ways(bulk), ways(general)
+    rng = random.Random(modulus)
+    for _ in range(2000):
+        text = str(modulus * rng.randrange(9999) + rng.randrange(2)) + rng.choice(["", ".0", ".", ".00", ".10", ".05"])
+        text = text if rng.random() < 0.7 else "".join(rng.choice("0123.") for _ in range(rng.randrange(6)))
+        assert accepts(general, of_general, text) == accepts(bulk, of_bulk, text), text
+
+
+def ways(machine: digits.Machine) -> dict[tuple[int, int], int]:
+    """Targets by source and byte; there is never more than one."""
+    made: dict[tuple[int, int], int] = {}
+    for source, label, target in zip(machine.edges[0::3], machine.edges[1::3], machine.edges[2::3], strict=True):
+        for byte in machine.labels[label]:
+            assert (source, byte) not in made
+            made[source, byte] = target
+    return made
+
+
+def accepts(machine: digits.Machine, moves: dict[tuple[int, int], int], text: str) -> bool:
+    state: int | None = machine.start
+    for byte in text.encode():
+        if state is not None:
+            state = moves.get((state, byte))
+    return state in machine.accepting
