@@ -56,6 +56,8 @@ class Sample:
     name: str
     data: bytes
     load: Callable[[bytes], Any]
+    closed: bool = False
+    """Holds tables of FAST_RUNTIME, which are not computed again: changed ones may allow a token that is refused."""
 
 
 def samples(engine: str | None) -> list[Sample]:
@@ -108,12 +110,35 @@ def samples(engine: str | None) -> list[Sample]:
     program = glrmask.ParserProgram(definition).compile(vocab, [b"ab", "[0-9]+"], engine=engine)
     unlinked = host.compile_unlinked(vocab).bind("BODY", child)
     constraint = glrmask.Constraint.load
+    more = glrmask.Vocab.from_id_to_bytes(  # enough for dense sets
+        {i: bytes([i]) for i in range(256)}
+        | {256 + i: f"{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}{i % 7}"[: 2 + i % 2].encode() for i in range(900)}
+        | {1200 + i: text for i, text in enumerate([b'":', b'{"', b'", "', b'"name', b"2024-", b"-12", b"red", b""])}
+    )
+    options |= {"end_tokens": [1207], "optimization": glrmask.Optimization.FAST_RUNTIME}
+    tables = schema.compile(more, **options)
+    words = glrmask.Grammar.from_glrm(
+        """
+        glrm 1;
+        start s;
+        ignore SPACE;
+        t SPACE = / +/;
+        t NAME = /[a-z][a-z0-9]{0,40}/ - ("if" | "in");
+        t CODE = /(ab|c[d-f]){3,40}/ & /.{0,30}/;
+        t TEXT = /"[^"]*"/;
+        nt s = s "+" s | "(" s ")" | NAME | CODE | TEXT | "if" s ("else" s)?;
+        """
+    ).compile(more, **options)
     return [
         Sample("schema", child.save(), constraint),
         Sample("external", closed.save_with_external_vocab(), lambda data: constraint(data, vocab)),
         Sample("host", closed.save(), constraint),
         Sample("program", program.save(), constraint),
         Sample("unlinked", unlinked.save(), glrmask.UnlinkedConstraint.load),
+        *(
+            Sample(name, made.save_with_external_vocab(), lambda data: constraint(data, more), True)
+            for name, made in (("tables", tables), ("words", words))
+        ),
     ]
 
 
@@ -178,7 +203,7 @@ def sealed(head: bytes, body: bytes, version: int) -> bytes:
 def corrupt_sealed(
     data: bytes, kind: Callable[[bytearray, random.Random, bytes], None], rng: random.Random, other: bytes
 ) -> bytes:
-    """Corrupt header, body, one section, or one field of the grammar; the rest stays as it was."""
+    """Corrupt header, body, one section, the tables, or one field of the grammar; the rest stays as it was."""
     _, version, head_len, _ = FIXED.unpack_from(data)
     head, body = data[START : START + head_len], data[START + head_len :]
     where = rng.choice((0, 1, 2, 3, 3, 3))
@@ -192,8 +217,10 @@ def corrupt_sealed(
         sections.append((name, body[at : at + size]))
         at += size
     chosen = 0 if where == 3 else rng.randrange(len(sections))
+    if where == 3 and sections[1][1] and rng.random() < 0.7:
+        chosen = 1
     name, section = sections[chosen]
-    if where == 3:
+    if chosen == 0 and where == 3:
         fields = msgpack.unpackb(section)
         at = rng.choice([i for i, field in enumerate(fields) if isinstance(field, bytes) and field])
         field = bytearray(fields[at])
@@ -230,8 +257,8 @@ def case(pool: list[Sample], mode: str, seed: int, number: int) -> tuple[Sample,
 # -- running --------------------------------------------------------------------------------------------------
 
 
-def use(loaded: Any) -> None:
-    """Start, look at masks and commit."""
+def use(loaded: Any, closed: bool) -> None:
+    """Start, look at masks and commit; ``closed``: a token of the mask may be refused."""
     if not isinstance(loaded, glrmask.Constraint):
         loaded.unbound_slots()
         try:
@@ -243,7 +270,12 @@ def use(loaded: Any) -> None:
         allowed = state.mask().nonzero()[0]
         if not len(allowed) or state.is_terminated():
             break
-        state.commit_token(int(allowed[len(allowed) // 2]))
+        try:
+            state.commit_token(int(allowed[len(allowed) // 2]))
+        except glrmask.StateRejectedError:
+            if not closed:
+                raise
+            break
 
 
 def peak() -> int:
@@ -283,7 +315,7 @@ def run(pool: list[Sample], mode: str, seed: int, numbers: range) -> None:
             problem, verdict = f"{type(error).__name__}: {error}", "failed"
         if verdict == "loaded" and not problem:
             try:
-                use(loaded)
+                use(loaded, sample.closed)
             except glrmask.LimitExceededError:
                 verdict = "loaded, then limited"
             except BaseException as error:

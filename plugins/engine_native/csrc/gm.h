@@ -5,6 +5,7 @@
  * GmState       one sequence. One thread at a time: a call that finds another one inside changes nothing and
  *               answers GM_COMMIT_BUSY (or -1).
  * GmHeap        where the memory of all these comes from. Reference-counted; any number of threads.
+ * GmBytes       what was saved.
  * GmWorker      one thread that fills tables of constraints ahead of need.
  * Handles are freed with the matching _free call, in any order.
  * Errors travel as return values and in the caller's GmError; nothing here allocates for a message, touches
@@ -28,6 +29,7 @@ typedef struct GmConstraint GmConstraint;
 typedef struct GmState GmState;
 typedef struct GmWorker GmWorker;
 typedef struct GmHeap GmHeap;
+typedef struct GmBytes GmBytes;
 
 /* Fields of glrmask_core.options.CompileOptions and Limits that the engine obeys. */
 typedef struct GmOptions {
@@ -92,6 +94,16 @@ uint64_t gm_vocab_bytes(const GmVocab *vocab);
 GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err);
+/* The same with the tables that such a constraint saved; they are not trusted (gm_tables.h). */
+GmConstraint *gm_constraint_load(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                 uint32_t n_rules, uint32_t root, const uint8_t *tables, uint64_t n_tables,
+                                 const GmOptions *options, GmError *err);
+/* The tables that were closed at build or loaded, as bytes: none for most constraints. NULL with err set. */
+GmBytes *gm_constraint_save(GmConstraint *constraint, GmError *err);
+const uint8_t *gm_bytes_data(const GmBytes *bytes);
+uint64_t gm_bytes_size(const GmBytes *bytes);
+void gm_bytes_free(GmBytes *bytes);
 /* A parser program: its terminals are the rules of the module, its definition is flat code (gm_program.h). Everything
  * below works on the result, which has no exact tokens. */
 GmConstraint *gm_program_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args, uint32_t n_args,

@@ -1,6 +1,7 @@
 #include "gm_constraint.h"
 
 #include "gm_fstatic.h"
+#include "gm_tables.h"
 
 #include <string.h>
 
@@ -51,15 +52,20 @@ static GmStatus constraint_fill(GmConstraint *c, const GmModule *module, const G
 }
 
 /* What the schedule wants before the first state: all tables, or the costly steps, or nothing. */
-static GmStatus fill_tables(GmCore *core, const GmOptions *options, GmError *err)
+/* `tables`: saved ones, or NULL. */
+static GmStatus fill_tables(GmCore *core, const GmOptions *options, const uint8_t *tables, uint64_t n_tables, GmError *err)
 {
     if (options->mode == GM_MODE_FAST_RUNTIME) {
         GmFillLimits limits = {options->static_work, options->static_bytes, options->static_pairs, options->build_seconds, 0};
-        return gm_static_close(core, &limits, err);
+        return tables != NULL ? gm_tables_load(core, &limits, tables, n_tables, err)
+                              : gm_static_close(core, &limits, true, err);
+    }
+    if (tables != NULL) {
+        return gm_fail(err, GM_FORMAT, "saved tables, although the constraint was compiled without");
     }
     if (options->mode == GM_MODE_BALANCED) {
         GmFillLimits limits = {BALANCED_WORK, BALANCED_BYTES, BALANCED_PAIRS, 0, BALANCED_LEXERS};
-        GmStatus status = gm_static_close(core, &limits, err);
+        GmStatus status = gm_static_close(core, &limits, false, err);
         return status == GM_LIMIT ? GM_OK : status; /* these bound the preparation, not the grammar */
     }
     return GM_OK;
@@ -87,15 +93,16 @@ static GmStatus build_program(GmConstraint *c, const int32_t *code, uint64_t n_c
     return GM_OK;
 }
 
-static GmStatus build_grammar(GmConstraint *c, const GmOptions *options, GmError *err)
+static GmStatus build_grammar(GmConstraint *c, const uint8_t *tables, uint64_t n_tables, const GmOptions *options,
+                              GmError *err)
 {
     GM_TRY(gm_core_build(&c->core, &c->module, options->states, options->lexer_states, options->expansion, err));
-    return fill_tables(&c->core, options, err);
+    return fill_tables(&c->core, options, tables, n_tables, err);
 }
 
-/* `code`: of a parser program, else NULL. */
+/* `code`: of a parser program, else NULL. `tables`: saved ones of a grammar, or NULL. */
 static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, const int32_t *code, uint64_t n_code,
-                                    const GmOptions *options, GmError *err)
+                                    const uint8_t *tables, uint64_t n_tables, const GmOptions *options, GmError *err)
 {
     GmConstraint *c = gm_mem_object(&vocab->mem, sizeof *c);
     if (c == NULL) {
@@ -109,7 +116,7 @@ static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, cons
     gm_core_init(core, &vocab->trie, &vocab->shared, &vocab->mem, options->memory_bytes);
     GmStatus status = constraint_fill(c, module, options, &core->arena, err);
     if (status == GM_OK) {
-        status = code != NULL ? build_program(c, code, n_code, options, err) : build_grammar(c, options, err);
+        status = code != NULL ? build_program(c, code, n_code, options, err) : build_grammar(c, tables, n_tables, options, err);
     }
     if (status != GM_OK) {
         gm_constraint_free(c);
@@ -132,7 +139,51 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
 {
     GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
-    return constraint_new(vocab, &module, NULL, 0, options, err);
+    return constraint_new(vocab, &module, NULL, 0, NULL, 0, options, err);
+}
+
+GmConstraint *gm_constraint_load(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                 uint32_t n_rules, uint32_t root, const uint8_t *tables, uint64_t n_tables,
+                                 const GmOptions *options, GmError *err)
+{
+    GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
+    return constraint_new(vocab, &module, NULL, 0, tables, n_tables, options, err);
+}
+
+struct GmBytes {
+    GmMem mem;
+    GmWriter writer;
+};
+
+GmBytes *gm_constraint_save(GmConstraint *c, GmError *err)
+{
+    GmBytes *made = gm_mem_object(&c->vocab->mem, sizeof *made);
+    if (made == NULL) {
+        (void)gm_fail(err, GM_NOMEM, "out of memory");
+        return NULL;
+    }
+    gm_mem_init_like(&made->mem, &c->vocab->mem, SIZE_MAX, "memory_bytes");
+    made->writer.mem = &made->mem;
+    if (c->core.closed.is && gm_tables_save(&c->core, &made->writer, err) != GM_OK) {
+        gm_bytes_free(made);
+        return NULL;
+    }
+    return made;
+}
+
+const uint8_t *gm_bytes_data(const GmBytes *bytes) { return bytes->writer.out.data; }
+
+uint64_t gm_bytes_size(const GmBytes *bytes) { return bytes->writer.out.len; }
+
+void gm_bytes_free(GmBytes *bytes)
+{
+    if (bytes != NULL) {
+        GmMem mem = bytes->mem;
+        bytes->writer.mem = &mem;
+        gm_write_deinit(&bytes->writer);
+        gm_mem_object_free(&mem, bytes, sizeof *bytes);
+    }
 }
 
 GmConstraint *gm_program_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args, uint32_t n_args,
@@ -140,7 +191,7 @@ GmConstraint *gm_program_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nod
                              const int32_t *code, uint64_t n_code, const GmOptions *options, GmError *err)
 {
     GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, 0, n_blob};
-    return constraint_new(vocab, &module, code, n_code, options, err);
+    return constraint_new(vocab, &module, code, n_code, NULL, 0, options, err);
 }
 
 void gm_constraint_retain(GmConstraint *c) { (void)atomic_fetch_add(&c->references, 1); }

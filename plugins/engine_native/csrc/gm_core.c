@@ -174,6 +174,9 @@ static GmStatus work_run(GmCore *core, GmError *err)
     GmWork *w = &core->work.data[top];
     GmSummary made;
     GM_TRY(gm_gather_finish(&w->gather, &core->arena, core->views.trie->n_words, &made.toks, err));
+    if (core->views.closing) {
+        GM_TRY(gm_view_same_sets(&core->views, &made.toks, err));
+    }
     bool final = gm_net_final(&core->net, w->state);
     GM_TRY(gm_view_of(&core->views, w->rest.data, w->rest.len, &made.moved, err));
     made.rest = made.moved;

@@ -41,6 +41,12 @@ typedef struct GmWork { /* a summary being computed */
     GM_VEC(uint32_t) rest;
 } GmWork;
 
+typedef struct GmClosed { /* tables that were closed at build (gm_static.h) or loaded; later ones are not saved */
+    bool is;
+    uint32_t steps, summaries, wholes; /* how many there were; of the steps, those asked for */
+    uint32_t states; /* of the network, made before all tables; only summaries on the way to others know later ones */
+} GmClosed;
+
 typedef struct GmCore {
     GmMem mem;
     GmArena arena;
@@ -59,6 +65,7 @@ typedef struct GmCore {
     uint32_t work_len; /* entries in use; the others keep their memory */
     GM_VEC(uint32_t) order, visit; /* of a plan under construction */
     GM_VEC(GmPlanStep) steps;
+    GmClosed closed;
 } GmCore;
 
 /* The trie and the module are borrowed; `owner` lends its allocator. */

@@ -130,6 +130,21 @@ GmStatus gm_map_put(GmMap *map, GmMem *mem, uint64_t key, uint32_t value, GmErro
     return GM_OK;
 }
 
+bool gm_map_next(const GmMap *map, uint32_t *at, uint64_t *key, uint32_t *value)
+{
+    const GmMapTable *table = gm_load(&((GmMap *)(uintptr_t)map)->table);
+    while (table != NULL && *at < table->cap) {
+        const MapSlot *slot = &table->slots[(*at)++];
+        uint64_t found = atomic_load_explicit(&((MapSlot *)(uintptr_t)slot)->key, memory_order_relaxed);
+        if (found != 0) {
+            *key = found - 1;
+            *value = slot->value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* -- index ------------------------------------------------------------------------------------ */
 
 void gm_index_deinit(GmIndex *index, GmMem *mem)

@@ -61,6 +61,9 @@ GmStatus gm_map_reserve(GmMap *map, GmMem *mem, uint32_t n, GmError *err);
 /* Owner only; the key must be absent. */
 GmStatus gm_map_put(GmMap *map, GmMem *mem, uint64_t key, uint32_t value, GmError *err);
 
+/* Owner only: walk all keys, in no order. *at is 0 at first; false at the end. */
+bool gm_map_next(const GmMap *map, uint32_t *at, uint64_t *key, uint32_t *value);
+
 static inline uint64_t gm_pair(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }
 
 typedef struct GmIndex {

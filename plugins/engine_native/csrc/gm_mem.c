@@ -128,7 +128,9 @@ GmStatus gm_arena_zeroed(GmArena *arena, size_t n, size_t size, void **out, GmEr
     size_t total = 0;
     GM_TRY(gm_mem_product(n, size, &total, err));
     GM_TRY(gm_arena_alloc(arena, total, out, err));
-    memset(*out, 0, total);
+    if (total > 0) {
+        memset(*out, 0, total);
+    }
     return GM_OK;
 }
 

@@ -52,7 +52,8 @@ static GmStatus re_raw(GmRegex *rx, GmReKind kind, GmRe a, GmRe b, GmRe *out, Gm
         }
         return gm_re_set(rx, &meet, out, err);
     }
-    if (kind == RE_AND && a > b) {
+    const GmReNode *x = re_at(rx, a), *y = re_at(rx, b);
+    if (kind == RE_AND && (x->hash.a > y->hash.a || (x->hash.a == y->hash.a && a > b))) { /* ids differ from run to run */
         GmRe swap = a;
         a = b;
         b = swap;

@@ -516,17 +516,34 @@ GmStatus gm_fill_unit(GmFill *fill, bool *done, GmError *err)
     }
 }
 
-GmStatus gm_static_close(GmCore *core, const GmFillLimits *limits, GmError *err)
+static GmStatus fill_until(GmCore *core, const GmFillLimits *limits, uint32_t phase, bool keep, GmError *err)
 {
     GmFill fill;
     bool done = false;
     GmStatus status = GM_OK;
+    uint32_t states = 0;
     gm_core_lock(core);
     gm_fill_init(&fill, core, limits);
-    while (status == GM_OK && !done) {
+    core->views.closing = keep;
+    while (status == GM_OK && !done && fill.phase < phase) {
         status = gm_fill_unit(&fill, &done, err);
+        states = fill.phase == PHASE_OWNERS ? core->net.states.len : states;
+    }
+    core->views.closing = false;
+    if (keep && status == GM_OK && core->trie->longest < UINT16_MAX - 1) {
+        core->closed = (GmClosed){true, core->views.steps.len, core->summaries.len, core->views.wholes.len, states};
     }
     gm_fill_deinit(&fill);
     gm_core_unlock(core);
     return status;
+}
+
+GmStatus gm_static_close(GmCore *core, const GmFillLimits *limits, bool keep, GmError *err)
+{
+    return fill_until(core, limits, PHASE_TABLES + 1, keep, err);
+}
+
+GmStatus gm_static_network(GmCore *core, const GmFillLimits *limits, GmError *err)
+{
+    return fill_until(core, limits, PHASE_OWNERS, false, err);
 }

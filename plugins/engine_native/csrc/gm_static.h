@@ -85,7 +85,9 @@ void gm_fill_init(GmFill *fill, GmCore *core, const GmFillLimits *limits);
 void gm_fill_deinit(GmFill *fill);
 /* One unit of work (some microseconds); *done when the closure is complete. Locked. */
 GmStatus gm_fill_unit(GmFill *fill, bool *done, GmError *err);
-/* All of it. Takes the lock. */
-GmStatus gm_static_close(GmCore *core, const GmFillLimits *limits, GmError *err);
+/* All of it. Takes the lock. With `keep`, on fresh tables: so that they can be saved (gm_tables.h). */
+GmStatus gm_static_close(GmCore *core, const GmFillLimits *limits, bool keep, GmError *err);
+/* Only the states of the network, in the same order. Takes the lock. */
+GmStatus gm_static_network(GmCore *core, const GmFillLimits *limits, GmError *err);
 
 #endif

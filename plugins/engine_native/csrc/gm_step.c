@@ -222,9 +222,7 @@ static GmStatus view_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_t
         return GM_OK;
     }
     uint32_t base;
-    void *p;
-    GM_TRY(gm_pool_add(&vs->bases, vs->mem, &base, &p, err));
-    *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets, GM_BASE_UNKNOWN};
+    GM_TRY(gm_view_base_of_shared(vs, shared, &base, err));
     GM_TRY(gm_view_of(vs, &base, 1, view, err));
     return gm_map_put(&vs->shared_map, vs->mem, shared->number, *view, err);
 }
@@ -234,6 +232,9 @@ static GmStatus step_add(GmViews *vs, uint32_t base, GmLex lex, const GmStep *ma
     void *p;
     GM_TRY(gm_pool_add(&vs->steps, vs->mem, step, &p, err));
     *(GmStep *)p = *made;
+    if (vs->closing) {
+        GM_TRY(gm_view_same_sets(vs, &((GmStep *)p)->inside, err));
+    }
     return gm_map_put(&vs->step_map, vs->mem, gm_pair(base, lex), *step, err);
 }
 
@@ -319,8 +320,11 @@ GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *
     }
     bool shareable = base == GM_BASE_ROOT && vs->shared != NULL, found = false;
     Hash128 key = {0, 0};
-    GmStep made;
-    if (shareable) {
+    GmStep made = {{NULL, NULL, NULL, 0, 0, 0}, GM_VIEW_EMPTY, 0};
+    if (like && vs->closing && base == GM_BASE_ROOT) { /* whatever the vocabulary has kept: tables must not depend on it */
+        GM_TRY(gm_step_like(vs, lex, &made, &found, err));
+    }
+    if (shareable && !found) {
         key = gm_hash_join(gm_re_node(vs->rx, lex >> 1)->hash, lex & 1);
         const GmSharedStep *known = gm_shared_find(vs->shared, key);
         if (known != NULL) {
@@ -329,7 +333,7 @@ GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *
             return step_add(vs, base, lex, &made, step, err);
         }
     }
-    if (like && base == GM_BASE_ROOT) {
+    if (like && !vs->closing && base == GM_BASE_ROOT) {
         GM_TRY(gm_step_like(vs, lex, &made, &found, err));
     }
     if (found) {
@@ -352,5 +356,9 @@ GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *
 
 GmStatus gm_view_step(GmViews *vs, uint32_t base, GmLex lex, uint32_t *step, GmError *err)
 {
-    return gm_step_of(vs, base, lex, true, step, err);
+    GM_TRY(gm_step_of(vs, base, lex, true, step, err));
+    if (vs->closing) {
+        ((GmStep *)gm_pool_at(&vs->steps, *step))->asked = 1;
+    }
+    return GM_OK;
 }

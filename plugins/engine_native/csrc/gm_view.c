@@ -21,6 +21,8 @@ GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, con
     gm_map_init(&vs->bite_map);
     gm_map_init(&vs->whole_map);
     gm_map_init(&vs->shared_map);
+    gm_map_init(&vs->set_map);
+    gm_pool_init(&vs->sets, sizeof(const uint32_t *));
     uint32_t id;
     void *p;
     GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_EMPTY */
@@ -70,6 +72,11 @@ void gm_views_deinit(GmViews *vs)
     GM_VEC_FREE(vs->mem, vs->pairs);
     GM_VEC_FREE(vs->mem, vs->pieces);
     GM_VEC_FREE(vs->mem, vs->joined);
+    GM_VEC_FREE(vs->mem, vs->compared);
+    GM_VEC_FREE(vs->mem, vs->wholes);
+    gm_map_deinit(&vs->set_map, vs->mem);
+    gm_index_deinit(&vs->set_index, vs->mem);
+    gm_pool_deinit(&vs->sets, vs->mem);
 }
 
 /* -- debts ---------------------------------------------------------------------------------------- */
@@ -208,6 +215,41 @@ static GmStatus base_add(GmViews *vs, const GmEntry *sorted, uint32_t n, const u
     return GM_OK;
 }
 
+/* In any order, since walks find them in several. */
+static uint64_t entries_hash(const GmEntry *e, uint32_t n)
+{
+    uint64_t hash = n;
+    for (uint32_t i = 0; i < n; i++) {
+        hash += gm_mix(gm_pair(e[i].node, e[i].debt) + 1);
+    }
+    return hash;
+}
+
+/* The base with these entries, in whatever order, or GM_NONE. */
+static GmStatus base_find(GmViews *vs, const GmEntry *e, uint32_t n, uint64_t hash, uint32_t *out, GmError *err)
+{
+    uint32_t at = (uint32_t)(hash >> 32);
+    while ((*out = gm_index_next(&vs->base_index, hash, &at)) != GM_NONE) {
+        const GmBase *base = gm_pool_at(&vs->bases, *out);
+        if (base->n_entries != n) {
+            continue;
+        }
+        if (memcmp(base->entries, e, n * sizeof *e) == 0) {
+            return GM_OK;
+        }
+        GM_RESERVE(vs->mem, vs->compared, 2 * (size_t)n);
+        GmEntry *x = vs->compared.data, *y = x + n;
+        memcpy(x, base->entries, n * sizeof *x);
+        memcpy(y, e, n * sizeof *y);
+        qsort(x, n, sizeof *x, compare_entries);
+        qsort(y, n, sizeof *y, compare_entries);
+        if (memcmp(x, y, n * sizeof *x) == 0) {
+            return GM_OK;
+        }
+    }
+    return GM_OK;
+}
+
 /* The base of these entries, interned unless large. `distinct`: no node occurs twice. */
 static GmStatus base_of(GmViews *vs, GmEntry *e, uint32_t n, bool distinct, uint32_t *out, GmError *err)
 {
@@ -219,20 +261,37 @@ static GmStatus base_of(GmViews *vs, GmEntry *e, uint32_t n, bool distinct, uint
     GM_RESERVE(vs->mem, vs->sorted, n);
     GmEntry *sorted = vs->sorted.data;
     uint32_t n_buckets = bucket_entries(vs, e, n, sorted, ends);
-    if (n > BASE_INTERNED) {
+    if (n > BASE_INTERNED && !vs->closing) {
         return base_add(vs, sorted, n, ends, n_buckets, out, err);
     }
-    uint64_t hash = gm_hash_words((const uint32_t *)(const void *)sorted, 2 * (size_t)n, 53);
-    uint32_t at = (uint32_t)(hash >> 32), found;
-    while ((found = gm_index_next(&vs->base_index, hash, &at)) != GM_NONE) {
-        const GmBase *base = gm_pool_at(&vs->bases, found);
-        if (base->n_entries == n && memcmp(base->entries, sorted, n * sizeof *sorted) == 0) {
-            *out = found;
-            return GM_OK;
-        }
+    uint64_t hash = entries_hash(sorted, n);
+    GM_TRY(base_find(vs, sorted, n, hash, out, err));
+    if (*out != GM_NONE) {
+        return GM_OK;
     }
     GM_TRY(base_add(vs, sorted, n, ends, n_buckets, out, err));
     return gm_index_add(&vs->base_index, vs->mem, hash, *out, err);
+}
+
+GmStatus gm_view_base(GmViews *vs, GmEntry *entries, uint32_t n, uint32_t *base, GmError *err)
+{
+    return base_of(vs, entries, n, true, base, err);
+}
+
+GmStatus gm_view_base_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_t *base, GmError *err)
+{
+    uint64_t hash = 0;
+    void *p;
+    if (vs->closing) {
+        hash = entries_hash(shared->entries, shared->n_entries);
+        GM_TRY(base_find(vs, shared->entries, shared->n_entries, hash, base, err));
+        if (*base != GM_NONE) {
+            return GM_OK;
+        }
+    }
+    GM_TRY(gm_pool_add(&vs->bases, vs->mem, base, &p, err));
+    *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets, GM_BASE_UNKNOWN};
+    return vs->closing ? gm_index_add(&vs->base_index, vs->mem, hash, *base, err) : GM_OK;
 }
 
 static int compare_u32(const void *x, const void *y)
@@ -317,5 +376,52 @@ GmStatus gm_view_whole(GmViews *vs, GmRe debt, uint32_t *view, GmError *err)
     uint32_t start = vs->after.len;
     GM_TRY(gm_entries_under(vs, 0, debt, err));
     GM_TRY(gm_view_of_after(vs, start, true, view, err));
+    GM_PUSH(vs->mem, vs->wholes, ((GmWhole){debt, *view}));
     return gm_map_put(&vs->whole_map, vs->mem, debt, *view, err);
+}
+
+/* -- sets ------------------------------------------------------------------------------------------- */
+
+/* The one set with these words. */
+static GmStatus same_set(GmViews *vs, const uint32_t *words, const uint32_t **out, GmError *err)
+{
+    uint64_t address = (uint64_t)(uintptr_t)words;
+    uint32_t known = gm_map_get(&vs->set_map, address), n_words = vs->trie->n_words;
+    if (known == GM_NONE) {
+        uint64_t hash = gm_hash_bytes((Hash128){59, 61}, words, n_words * sizeof *words).a;
+        uint32_t at = (uint32_t)(hash >> 32);
+        while ((known = gm_index_next(&vs->set_index, hash, &at)) != GM_NONE) {
+            if (memcmp(*(const uint32_t *const *)gm_pool_at(&vs->sets, known), words, n_words * sizeof *words) == 0) {
+                break;
+            }
+        }
+        if (known == GM_NONE) {
+            void *p;
+            GM_TRY(gm_pool_add(&vs->sets, vs->mem, &known, &p, err));
+            *(const uint32_t **)p = words;
+            GM_TRY(gm_index_add(&vs->set_index, vs->mem, hash, known, err));
+        }
+        GM_TRY(gm_map_put(&vs->set_map, vs->mem, address, known, err));
+    }
+    *out = *(const uint32_t *const *)gm_pool_at(&vs->sets, known);
+    return GM_OK;
+}
+
+GmStatus gm_view_same_sets(GmViews *vs, GmToks *toks, GmError *err)
+{
+    void *p = NULL;
+    for (uint32_t i = 0; i < toks->n_dense; i++) {
+        const uint32_t *words = NULL;
+        GM_TRY(same_set(vs, toks->dense[i], &words, err));
+        if (words == toks->dense[i]) {
+            continue;
+        }
+        if (p == NULL) { /* the list may belong to the vocabulary */
+            GM_TRY(gm_arena_alloc(vs->arena, toks->n_dense * sizeof(uint32_t *), &p, err));
+            memcpy(p, toks->dense, toks->n_dense * sizeof(uint32_t *));
+            toks->dense = p;
+        }
+        ((const uint32_t **)p)[i] = words;
+    }
+    return GM_OK;
 }

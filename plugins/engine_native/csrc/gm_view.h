@@ -55,6 +55,7 @@ typedef struct GmView {
 typedef struct GmStep {
     GmToks inside;
     uint32_t after; /* view */
+    uint32_t asked; /* wanted for itself while tables were closed, not on the way to another one */
 } GmStep;
 
 /* A lexer state: a clamped language and whether its terminal is exempt from the longest-match rule. */
@@ -80,6 +81,11 @@ typedef struct GmRange {
     uint32_t from, to; /* of GmTrie.ids */
 } GmRange;
 
+typedef struct GmWhole {
+    GmRe debt;
+    uint32_t view;
+} GmWhole;
+
 typedef struct GmViews {
     GmMem *mem;
     GmArena *arena;
@@ -95,11 +101,18 @@ typedef struct GmViews {
     GM_VEC(GmOpen) open;
     GM_VEC(GmOpen) open_bites;
     GM_VEC(GmRange) ranges;
-    GM_VEC(GmEntry) after, sorted;
+    GM_VEC(GmEntry) after, sorted, compared;
     GM_VEC(GmSubtree) differing; /* gm_like */
     GM_VEC(GmPair) pairs;
     GM_VEC(GmBucket) pieces;
     GM_VEC(uint32_t) joined;
+    GM_VEC(GmWhole) wholes; /* what whole_map holds, in the order in which it came */
+    /* While tables are closed to be saved: what is equal by content exists once, however it came about, so that
+     * equal grammars get equal tables whatever the vocabulary has kept of others. */
+    bool closing;
+    GmMap set_map;           /* dense set, by address -> place in `sets` */
+    GmIndex set_index;
+    GmPool sets;             /* const uint32_t * */
     uint64_t walked; /* trie nodes visited by steps so far */
 } GmViews;
 
@@ -119,6 +132,10 @@ static inline uint32_t gm_view_find_step(GmViews *vs, uint32_t base, GmLex lex)
 GmStatus gm_view_step(GmViews *vs, uint32_t base, GmLex lex, uint32_t *step, GmError *err);
 /* Locked: the view of n bases; small ones are merged. The list is sorted in place. */
 GmStatus gm_view_of(GmViews *vs, uint32_t *bases, uint32_t n, uint32_t *view, GmError *err);
+/* Locked: the base of entries in ascending order. */
+GmStatus gm_view_base(GmViews *vs, GmEntry *entries, uint32_t n, uint32_t *base, GmError *err);
+/* Locked, while closing: dense sets that are equal become one. */
+GmStatus gm_view_same_sets(GmViews *vs, GmToks *toks, GmError *err);
 /* Locked: all tokens under a (clamped) debt. Any thread: gm_view_find_whole, GM_NONE when missing. */
 GmStatus gm_view_whole(GmViews *vs, GmRe debt, uint32_t *view, GmError *err);
 static inline uint32_t gm_view_find_whole(GmViews *vs, GmRe debt)

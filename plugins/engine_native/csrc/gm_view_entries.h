@@ -10,6 +10,8 @@
 
 #include "gm_view.h"
 
+#include "gm_shared.h"
+
 /* The debt after one more byte; *violated when the owed terminal matches after all. */
 static inline GmStatus gm_debt_step(GmViews *vs, GmRe debt, uint8_t byte, GmRe *out, bool *violated,
                                     GmError *err)
@@ -25,6 +27,8 @@ static inline GmStatus gm_debt_step(GmViews *vs, GmRe debt, uint8_t byte, GmRe *
 GmStatus gm_debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmError *err);
 /* Append to vs->after the entries below a trie node under a debt. */
 GmStatus gm_entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err);
+/* The base that the vocabulary keeps, by reference. */
+GmStatus gm_view_base_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_t *base, GmError *err);
 /* The view of the entries gathered in vs->after from `start` on, which are taken off. `distinct`: no node
  * occurs twice. */
 GmStatus gm_view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *view, GmError *err);

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from glrmask_core.errors import ArtifactError
 from glrmask_core.ir import Module
 from glrmask_core.options import CompileOptions, Optimization
 from glrmask_core.protocols import API_VERSION, CompiledGrammar, EngineCapabilities
@@ -87,8 +86,16 @@ class NativeGrammar:
         return NativeState._of(pointer, (self.width + 31) // 32)
 
     def save(self) -> bytes:
-        """Nothing: everything is rebuilt from the module."""
-        return b""
+        """The tables closed by FAST_RUNTIME; nothing for the other modes, which fill theirs on need."""
+        err = new_error()
+        pointer = lib.gm_constraint_save(self.handle, err)
+        if not pointer:
+            raise_for(err)
+        try:
+            size = int(lib.gm_bytes_size(pointer))
+            return bytes(ffi.buffer(lib.gm_bytes_data(pointer), size)) if size else b""
+        finally:
+            lib.gm_bytes_free(pointer)
 
     def report(self) -> Mapping[str, Any]:
         """See :meth:`CompiledGrammar.report`; sizes as of now, tables filled later included."""
@@ -158,9 +165,22 @@ class NativeEngine:
 
     def load(self, module: Module, vocab: Vocab, options: CompileOptions, payload: bytes) -> CompiledGrammar:
         """See :meth:`Engine.load`."""
-        if payload:
-            raise ArtifactError(f'engine "native" saved no tables, the artifact has {len(payload)} bytes of them')
-        return self.compile(module, vocab, options)
+        if not payload:
+            return self.compile(module, vocab, options)
+        settings, _ends = _settings(options)
+        err = new_error()
+        pointer = lib.gm_constraint_load(
+            vocab_handle(vocab, options.limits),
+            *_arrays(module),
+            module.root,
+            ffi.from_buffer("uint8_t[]", payload),
+            len(payload),
+            settings,
+            err,
+        )
+        if not pointer:
+            raise_for(err, module)
+        return NativeGrammar(owned(pointer, lib.gm_constraint_free, 1 << 16))
 
     def purge(self, force: bool) -> None:
         """Give back what is kept of freed memory.

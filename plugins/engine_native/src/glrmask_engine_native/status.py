@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from glrmask_core.errors import (
+    ArtifactError,
     CompileError,
     ConcurrentUseError,
     GrammarError,
@@ -57,6 +58,8 @@ def raise_for(err: Any, module: Module | None = None) -> NoReturn:
         raise LimitExceededError(message, ffi.string(err.limit).decode())
     if code == ARG:
         raise GrammarError(message, [Diagnostic(message, place)])
+    if code in (FORMAT, VERSION):
+        raise ArtifactError(message)
     if code == INTERNAL:
         raise InternalError(f"{message}; this is a bug in glrmask-engine-native, please report it with the grammar")
     raise CompileError(message)
