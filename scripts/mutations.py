@@ -185,7 +185,7 @@ MUTATIONS = (
         "only a call that returns to a final state without edges pushes nothing (network)",
         (
             (
-                "gm_read.c",
+                "gm_start.c",
                 "} else if (step->b == GM_NET_END) { /* a tail call */",
                 "} else if (gm_net_final(&s->c->core.net, step->b)) { /* a tail call */",
             ),
@@ -197,8 +197,8 @@ MUTATIONS = (
         (
             (
                 "gm_stack.c",
-                "if (m == GM_STACK_BOTTOM || !gm_net_final(stack->net, stack->nodes.data[m].sym)) {",
-                "if (m == GM_STACK_BOTTOM) {",
+                "if (list[i] == GM_STACK_BOTTOM || !gm_net_final(stack->net, node->sym)) {",
+                "if (list[i] == GM_STACK_BOTTOM) {",
             ),
         ),
     ),
@@ -305,16 +305,19 @@ MUTATIONS = (
         ),
     ),
     Mutation(
+        "calls-not-joined",
+        "a rule that several states of a boundary call is entered with all their stacks (stacks)",
+        (("gm_start.c", "s->slots.len, &call.set, err)", "1, &call.set, err)"),),
+    ),
+    Mutation(
+        "views-not-joined",
+        "a mask reads a view that several stacks are left with over all of them (summaries)",
+        (("gm_mask.c", "s->slots.len, &set, err)", "1, &set, err)"),),
+    ),
+    Mutation(
         "exact-keeps-debts",
         "an exact token ends what is owed (engine.md, section 4)",
-        (
-            ("gm_read.c", "(GmTop){step->b, here, GM_RE_EMPTY}", "(GmTop){step->b, here, debt}"),
-            (
-                "gm_read.c",
-                "run_plan(s, plan, s->closed.data[i].set, GM_RE_EMPTY, id, err)",
-                "run_plan(s, plan, s->closed.data[i].set, s->closed.data[i].debt, id, err)",
-            ),
-        ),
+        (("gm_start.c", "top.debt = GM_RE_EMPTY; /* an exact token ends what is owed */", ";"),),
     ),
     Mutation(
         "end-token-by-bytes",

@@ -15,6 +15,8 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
     gm_pool_init(&core->plans, sizeof(const GmPlan *));
     gm_map_init(&core->summary_map);
     gm_map_init(&core->plan_map);
+    gm_pool_init(&core->locals, sizeof(const GmLocalPlan *));
+    gm_map_init(&core->local_map);
 }
 
 GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
@@ -50,6 +52,8 @@ void gm_core_deinit(GmCore *core)
     gm_pool_deinit(&core->plans, &core->mem);
     gm_map_deinit(&core->summary_map, &core->mem);
     gm_map_deinit(&core->plan_map, &core->mem);
+    gm_pool_deinit(&core->locals, &core->mem);
+    gm_map_deinit(&core->local_map, &core->mem);
     gm_arena_deinit(&core->arena);
     gm_mutex_deinit(&core->lock);
 }
@@ -210,159 +214,6 @@ GmStatus gm_summary_make(GmCore *core, uint32_t base, uint32_t state, uint32_t *
     return GM_OK;
 }
 
-/* -- plans -------------------------------------------------------------------------------------------- */
-
-/* States that `state` reaches by calls alone, in postorder (callees first), into core->order. */
-static GmStatus plan_order(GmCore *core, uint32_t state, GmError *err)
-{
-    /* core->visit: (state, next edge) pairs of the path. */
-    GmIndex entered = {NULL, 0, 0};
-    GmStatus status = GM_OK;
-    core->order.len = 0;
-    core->visit.len = 0;
-    uint32_t next = state;
-    while (status == GM_OK) {
-        if (next != GM_NONE) {
-            uint64_t hash = gm_mix(next + 1u);
-            status = gm_index_add(&entered, &core->mem, hash, next, err);
-            if (status == GM_OK) {
-                status = gm_vec_reserve(&core->mem, (void **)&core->visit.data, &core->visit.cap, core->visit.len + 2u,
-                                        sizeof(uint32_t), err);
-            }
-            if (status != GM_OK) {
-                break;
-            }
-            core->visit.data[core->visit.len++] = next;
-            core->visit.data[core->visit.len++] = 0;
-            next = GM_NONE;
-        }
-        if (core->visit.len == 0) {
-            break;
-        }
-        uint32_t at = core->visit.data[core->visit.len - 2], *cursor = &core->visit.data[core->visit.len - 1];
-        const GmNetEdges *edges;
-        status = gm_net_edges(&core->net, at, &edges, err);
-        while (status == GM_OK && *cursor < edges->n && next == GM_NONE) {
-            const GmNetEdge *edge = &edges->e[(*cursor)++];
-            if (edge->kind != GM_EDGE_CALL) {
-                continue;
-            }
-            uint64_t hash = gm_mix(edge->sym + 1u);
-            uint32_t slot = (uint32_t)(hash >> 32), found;
-            while ((found = gm_index_next(&entered, hash, &slot)) != GM_NONE && found != edge->sym) {
-            }
-            next = found == GM_NONE ? edge->sym : GM_NONE;
-        }
-        if (status == GM_OK && next == GM_NONE) {
-            core->visit.len -= 2;
-            status = gm_vec_reserve(&core->mem, (void **)&core->order.data, &core->order.cap, core->order.len + 1u,
-                                    sizeof(uint32_t), err);
-            if (status == GM_OK) {
-                core->order.data[core->order.len++] = at;
-            }
-        }
-    }
-    gm_index_deinit(&entered, &core->mem);
-    return status;
-}
-
-/* The steps of one state of the order; *useful when something can start. `slot_of` maps states to slots,
- * GM_NONE for states from which nothing starts. */
-static GmStatus plan_state(GmCore *core, uint32_t state, uint32_t slot, uint32_t byte, const uint32_t *slot_of,
-                           const GmIndex *index, bool *useful, GmError *err)
-{
-    const GmNetEdges *edges;
-    GM_TRY(gm_net_edges(&core->net, state, &edges, err));
-    for (uint32_t e = 0; e < edges->n; e++) {
-        const GmNetEdge *edge = &edges->e[e];
-        GmPlanStep step = {GM_PLAN_EXACT, slot, edge->sym, edge->to, 0};
-        if (edge->kind == GM_EDGE_TERM && byte != GM_PLAN_OF_EXACT) {
-            step.op = GM_PLAN_START;
-            step.origin = edge->sym;
-            GM_TRY(gm_re_deriv(&core->rx, edge->sym >> 1, (uint8_t)byte, &step.a, err));
-            if (step.a == 0) {
-                continue;
-            }
-        } else if (edge->kind == GM_EDGE_CALL) {
-            uint64_t hash = gm_mix(edge->sym + 1u);
-            uint32_t at = (uint32_t)(hash >> 32), found;
-            while ((found = gm_index_next(index, hash, &at)) != GM_NONE && core->order.data[found] != edge->sym) {
-            }
-            GM_CHECK(found != GM_NONE, err);
-            if (slot_of[found] == GM_NONE) {
-                continue;
-            }
-            step.op = GM_PLAN_PUSH;
-            step.a = slot_of[found];
-        } else if (edge->kind != GM_EDGE_EXACT || byte != GM_PLAN_OF_EXACT) {
-            continue;
-        }
-        *useful = true;
-        GM_PUSH(&core->mem, core->steps, step);
-    }
-    return GM_OK;
-}
-
-/* Steps are gathered callees first, state by state, and turned round at the end: callers come first then. */
-static GmStatus plan_fill(GmCore *core, uint32_t byte, uint32_t *slot_of, const GmIndex *index, const GmPlan **out,
-                          GmError *err)
-{
-    uint32_t n_slots = 0, n = core->order.len;
-    core->steps.len = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        bool useful = false;
-        slot_of[i] = GM_NONE;
-        GM_TRY(plan_state(core, core->order.data[i], n_slots, byte, slot_of, index, &useful, err));
-        if (useful) {
-            slot_of[i] = n_slots++;
-        }
-    }
-    void *p;
-    uint32_t n_steps = slot_of[n - 1] == GM_NONE ? 0 : core->steps.len;
-    GM_TRY(gm_arena_alloc(&core->arena, sizeof(GmPlan) + n_steps * sizeof(GmPlanStep), &p, err));
-    GmPlan *plan = p;
-    plan->n_slots = n_slots;
-    plan->n = n_steps;
-    for (uint32_t i = 0; i < n_steps; i++) {
-        GmPlanStep step = core->steps.data[n_steps - 1 - i];
-        step.slot = n_slots - 1 - step.slot; /* the state itself was last: it becomes slot 0 */
-        step.a = step.op == GM_PLAN_PUSH ? n_slots - 1 - step.a : step.a;
-        plan->step[i] = step;
-    }
-    *out = plan;
-    return GM_OK;
-}
-
-GmStatus gm_plan_make(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err)
-{
-    uint64_t key = gm_pair(state, byte);
-    *out = gm_map_get(&core->plan_map, key);
-    if (*out != GM_NONE) {
-        return GM_OK;
-    }
-    GM_TRY(plan_order(core, state, err));
-    GmIndex index = {NULL, 0, 0};
-    GmStatus status = GM_OK;
-    for (uint32_t i = 0; i < core->order.len && status == GM_OK; i++) {
-        status = gm_index_add(&index, &core->mem, gm_mix(core->order.data[i] + 1u), i, err);
-    }
-    const GmPlan *plan = NULL;
-    core->visit.len = 0;
-    if (status == GM_OK) {
-        status = gm_vec_reserve(&core->mem, (void **)&core->visit.data, &core->visit.cap, core->order.len,
-                                sizeof(uint32_t), err);
-    }
-    if (status == GM_OK) {
-        status = plan_fill(core, byte, core->visit.data, &index, &plan, err);
-    }
-    gm_index_deinit(&index, &core->mem);
-    GM_TRY(status);
-    void *p;
-    GM_TRY(gm_pool_add(&core->plans, &core->mem, out, &p, err));
-    *(const GmPlan **)p = plan;
-    return gm_map_put(&core->plan_map, &core->mem, key, *out, err);
-}
-
 /* -- for any thread --------------------------------------------------------------------------------- */
 
 GmStatus gm_core_summary(GmCore *core, uint32_t base, uint32_t state, const GmSummary **out, GmError *err)
@@ -388,6 +239,18 @@ GmStatus gm_core_plan(GmCore *core, uint32_t state, uint32_t byte, const GmPlan 
         GM_TRY(status);
     }
     *out = *(const GmPlan **)gm_pool_at(&core->plans, id);
+    return GM_OK;
+}
+
+GmStatus gm_core_local(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err)
+{
+    *out = gm_map_get(&core->local_map, gm_pair(state, byte));
+    if (*out == GM_NONE) {
+        gm_core_lock(core);
+        GmStatus status = gm_local_make(core, state, byte, out, err);
+        gm_core_unlock(core);
+        return status;
+    }
     return GM_OK;
 }
 

@@ -32,6 +32,11 @@ typedef struct GmPlan { /* in an order in which a slot is complete before it is 
     GmPlanStep step[];
 } GmPlan;
 
+typedef struct GmLocalPlan { /* the part of one state */
+    uint32_t n, height;      /* height: of the calls that its steps push, 0 for none; above that of all callees */
+    GmPlanStep step[];       /* slot: 0. PUSH: `a` is the local plan of the callee */
+} GmLocalPlan;
+
 enum { GM_PLAN_OF_EXACT = 256 }; /* in place of a byte */
 
 typedef struct GmWork { /* a summary being computed */
@@ -61,6 +66,8 @@ typedef struct GmCore {
     GmMap summary_map; /* (base, state) -> summary */
     GmPool plans;      /* const GmPlan * */
     GmMap plan_map;    /* (state, byte) -> plan */
+    GmPool locals;     /* const GmLocalPlan * */
+    GmMap local_map;   /* (state, byte) -> local plan */
     GM_VEC(GmWork) work;
     uint32_t work_len; /* entries in use; the others keep their memory */
     GM_VEC(uint32_t) order, visit; /* of a plan under construction */
@@ -83,8 +90,14 @@ static inline bool gm_core_is_wanted(GmCore *core) { return atomic_load_explicit
 /* Locked. */
 GmStatus gm_summary_make(GmCore *core, uint32_t base, uint32_t state, uint32_t *out, GmError *err);
 GmStatus gm_plan_make(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err);
+GmStatus gm_local_make(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err);
 
 /* Any thread. */
+static inline const GmLocalPlan *gm_local_at(const GmCore *core, uint32_t local)
+{
+    return *(const GmLocalPlan *const *)gm_pool_at(&core->locals, local);
+}
+GmStatus gm_core_local(GmCore *core, uint32_t state, uint32_t byte, uint32_t *out, GmError *err);
 GmStatus gm_core_summary(GmCore *core, uint32_t base, uint32_t state, const GmSummary **out, GmError *err);
 GmStatus gm_core_plan(GmCore *core, uint32_t state, uint32_t byte, const GmPlan **out, GmError *err);
 GmStatus gm_core_step(GmCore *core, uint32_t base, GmLex lex, const GmStep **out, GmError *err);

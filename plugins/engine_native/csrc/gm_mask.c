@@ -3,6 +3,7 @@
  * completed frames are skipped all at once by the `pops` of the set. */
 #include "gm_pstate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { WALK_SHORT = 16 }; /* pairs that are searched in order */
@@ -88,6 +89,52 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
     return GM_OK;
 }
 
+/* A view that is left when a frame of the set is popped. */
+static GmStatus read_below(GmState *s, uint32_t view, uint32_t set, uint32_t *words, GmError *err)
+{
+    const GmView *v = gm_view_at(&s->c->core.views, view);
+    GmPops pops;
+    GM_TRY(gm_stack_pops(&s->stack, set, &pops, err));
+    for (uint32_t p = 0; p < pops.n; p++) {
+        const GmPop pop = s->stack.pop.data[pops.off + p];
+        for (uint32_t k = 0; k < v->n; k++) {
+            GM_TRY(read_base(s, v->bases[k], pop.sym, pop.set, words, err));
+        }
+    }
+    return GM_OK;
+}
+
+static int compare_pairs(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* The pairs that the round before has left. Those with one view are read as one pair, with the union of their
+ * sets: apart, n sets with n frames below them would be n * n pairs in the next round. */
+static GmStatus read_round(GmState *s, uint32_t from, uint32_t to, uint32_t *words, GmError *err)
+{
+    if (to - from == 1) {
+        return read_below(s, (uint32_t)(s->walk.data[from] >> 32), (uint32_t)s->walk.data[from], words, err);
+    }
+    s->round.len = 0;
+    GM_RESERVE(&s->mem, s->round, to - from);
+    for (uint32_t i = from; i < to; i++) {
+        s->round.data[s->round.len++] = s->walk.data[i];
+    }
+    qsort(s->round.data, s->round.len, sizeof *s->round.data, compare_pairs);
+    for (uint32_t i = 0; i < s->round.len;) {
+        uint32_t view = (uint32_t)(s->round.data[i] >> 32), set;
+        s->slots.len = 0;
+        for (; i < s->round.len && (uint32_t)(s->round.data[i] >> 32) == view; i++) {
+            GM_PUSH(&s->mem, s->slots, (uint32_t)s->round.data[i]);
+        }
+        GM_TRY(gm_stack_union_all(&s->stack, s->slots.data, s->slots.len, &set, err));
+        GM_TRY(read_below(s, view, set, words, err));
+    }
+    return GM_OK;
+}
+
 static GmStatus exact_ids(GmState *s, uint32_t *words, GmError *err)
 {
     GM_TRY(gm_state_close(s, err));
@@ -124,16 +171,10 @@ GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
         GM_TRY(read_thread(s, &s->now.threads.data[i], words, err));
     }
-    for (uint32_t i = 0; i < s->walk.len; i++) {
-        const GmView *v = gm_view_at(&core->views, (uint32_t)(s->walk.data[i] >> 32));
-        GmPops pops;
-        GM_TRY(gm_stack_pops(&s->stack, (uint32_t)s->walk.data[i], &pops, err));
-        for (uint32_t p = 0; p < pops.n; p++) {
-            const GmPop pop = s->stack.pop.data[pops.off + p];
-            for (uint32_t k = 0; k < v->n; k++) {
-                GM_TRY(read_base(s, v->bases[k], pop.sym, pop.set, words, err));
-            }
-        }
+    for (uint32_t from = 0; from < s->walk.len;) {
+        uint32_t to = s->walk.len;
+        GM_TRY(read_round(s, from, to, words, err));
+        from = to;
     }
     if (core->net.has_exact) {
         GM_TRY(exact_ids(s, words, err));

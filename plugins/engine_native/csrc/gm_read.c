@@ -89,53 +89,6 @@ GmStatus gm_state_arrive(GmState *s, uint32_t entry, GmLex origin, uint32_t to, 
     return GM_OK;
 }
 
-static GmStatus slot_add(GmState *s, uint32_t slot, uint32_t set, GmError *err)
-{
-    uint32_t *at = &s->slots.data[slot];
-    if (*at == GM_NONE) {
-        *at = set;
-        return GM_OK;
-    }
-    return gm_stack_union(&s->stack, *at, set, at, err);
-}
-
-/* Terminals that start at a boundary, with the calls that lead to them pushed. */
-static GmStatus run_plan(GmState *s, const GmPlan *plan, uint32_t set, GmRe debt, uint32_t token, GmError *err)
-{
-    if (plan->n == 0) {
-        return GM_OK;
-    }
-    s->slots.len = 0;
-    GM_RESERVE(&s->mem, s->slots, plan->n_slots);
-    for (uint32_t i = 0; i < plan->n_slots; i++) {
-        s->slots.data[i] = GM_NONE;
-    }
-    s->slots.data[0] = set;
-    for (uint32_t i = 0; i < plan->n; i++) {
-        const GmPlanStep *step = &plan->step[i];
-        uint32_t here = s->slots.data[step->slot];
-        if (step->op == GM_PLAN_START) {
-            GM_TRY(gm_state_arrive(s, step->a, step->origin, step->b, debt, here, err));
-        } else if (step->op == GM_PLAN_EXACT) {
-            const GmIdSet *ids = &s->c->core.net.nfa.id_sets.data[step->a];
-            for (uint32_t k = 0; k < ids->n; k++) {
-                if (ids->ids[k] == token) {
-                    GM_TRY(gm_state_add_top(s, (GmTop){step->b, here, GM_RE_EMPTY}, err));
-                    break;
-                }
-            }
-        } else if (step->b == GM_NET_END) { /* a tail call */
-            GM_TRY(slot_add(s, step->a, here, err));
-        } else {
-            uint32_t node, single;
-            GM_TRY(gm_stack_push(&s->stack, step->b, here, &node, err));
-            GM_TRY(gm_stack_single(&s->stack, node, &single, err));
-            GM_TRY(slot_add(s, step->a, single, err));
-        }
-    }
-    return GM_OK;
-}
-
 /* A reading with the same future that owes a superset adds nothing on the same stacks. */
 static GmStatus drop_supersets(GmState *s, GmError *err)
 {
@@ -220,16 +173,8 @@ GmStatus gm_state_read_byte(GmState *s, uint8_t byte, GmError *err)
     }
     if (s->c->foci != NULL) {
         GM_TRY(gm_pstate_start(s, byte, err));
-    }
-    for (uint32_t i = 0; s->c->foci == NULL && i < s->closed.len; i++) {
-        GmTop top = s->closed.data[i];
-        const GmPlan *plan;
-        GM_TRY(gm_state_owe(s, &top.debt, byte, &violated, err));
-        if (violated) {
-            continue;
-        }
-        GM_TRY(gm_core_plan(core, top.state, byte, &plan, err));
-        GM_TRY(run_plan(s, plan, top.set, top.debt, 0, err));
+    } else {
+        GM_TRY(gm_state_start(s, byte, 0, err));
     }
     GM_TRY(drop_supersets(s, err));
     take_next(s);
@@ -253,11 +198,7 @@ GmStatus gm_state_read_token(GmState *s, uint32_t id, const uint8_t *bytes, uint
     if (s->c->core.net.has_exact) {
         GM_TRY(gm_state_close(s, err));
         s->next_threads.len = s->next_tops.len = 0;
-        for (uint32_t i = 0; i < s->closed.len; i++) {
-            const GmPlan *plan;
-            GM_TRY(gm_core_plan(&s->c->core, s->closed.data[i].state, GM_PLAN_OF_EXACT, &plan, err));
-            GM_TRY(run_plan(s, plan, s->closed.data[i].set, GM_RE_EMPTY, id, err));
-        }
+        GM_TRY(gm_state_start(s, GM_PLAN_OF_EXACT, id, err));
         for (uint32_t i = 0; i < s->next_tops.len; i++) {
             GM_PUSH(&s->mem, s->exact, s->next_tops.data[i]);
         }

@@ -36,6 +36,7 @@ GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *er
     stack->mem = mem;
     stack->net = net;
     stack->live = 1;
+    GM_PUSH(mem, stack->marks, 0u);
     GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, {0x1234567, 0x89abcde}, {0x7654321, 0xedcba98}}));
     uint32_t bottom = GM_STACK_BOTTOM, set;
     GM_TRY(set_intern(stack, &bottom, 1, &set, err));
@@ -48,6 +49,7 @@ GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *er
 void gm_stack_deinit(GmStack *stack)
 {
     GM_VEC_FREE(stack->mem, stack->nodes);
+    GM_VEC_FREE(stack->mem, stack->marks);
     GM_VEC_FREE(stack->mem, stack->sets);
     GM_VEC_FREE(stack->mem, stack->members);
     GM_VEC_FREE(stack->mem, stack->pops);
@@ -76,7 +78,9 @@ GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *nod
     GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), place),
                         gm_hash_join(gm_hash_join2((Hash128){3, 2}, stack->sets.data[set].exact), sym)};
     *node = stack->nodes.len;
+    GM_RESERVE(stack->mem, stack->marks, (size_t)stack->marks.len + 1);
     GM_PUSH(stack->mem, stack->nodes, made);
+    stack->marks.data[stack->marks.len++] = 0;
     return gm_index_add(&stack->node_index, stack->mem, hash, *node, err);
 }
 
@@ -115,33 +119,61 @@ static uint32_t reduce_covered(const GmStack *stack, uint32_t *list, uint32_t n)
     return n - from;
 }
 
-/* Take off the list (sorted, in place) what a final member reaches by popping its frame. */
-static uint32_t reduce(const GmStack *stack, uint32_t *list, uint32_t n)
+/* Mark what lies directly below a member, as far as it may be in the list (sorted). */
+static void mark_below(GmStack *stack, const GmStackSet *below, const uint32_t *list, uint32_t n)
+{
+    const uint32_t *members = stack->members.data + below->off;
+    if (below->n / 16 > n) { /* few among many are found faster one by one */
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t from = 0, to = below->n;
+            while (from < to) {
+                uint32_t mid = from + (to - from) / 2;
+                if (members[mid] < list[j]) {
+                    from = mid + 1;
+                } else {
+                    to = mid;
+                }
+            }
+            if (from < below->n && members[from] == list[j]) {
+                stack->marks.data[list[j]] = stack->mark;
+            }
+        }
+        stack->work += n;
+        return;
+    }
+    for (uint32_t k = 0; k < below->n; k++) {
+        stack->marks.data[members[k]] = stack->mark;
+    }
+    stack->work += below->n;
+}
+
+/* Take off the list (sorted, in place) what a final member reaches by popping its frame. What that member's own
+ * frame covers goes too, so the order does not matter; a member is never below itself. */
+static uint32_t reduce(GmStack *stack, uint32_t *list, uint32_t n)
 {
     if (n < 2 || stack->net == NULL) {
         return n < 2 ? n : reduce_covered(stack, list, n);
     }
-    for (uint32_t i = 0; i < n && n > 1; i++) {
-        uint32_t m = list[i];
-        if (m == GM_STACK_BOTTOM || !gm_net_final(stack->net, stack->nodes.data[m].sym)) {
+    bool marked = false;
+    for (uint32_t i = 0; i < n; i++) {
+        const GmStackNode *node = &stack->nodes.data[list[i]];
+        if (list[i] == GM_STACK_BOTTOM || !gm_net_final(stack->net, node->sym)) {
             continue;
         }
-        const GmStackSet *below = &stack->sets.data[stack->nodes.data[m].set];
-        uint32_t kept = 0, b = 0, shift = 0;
-        for (uint32_t j = 0; j < n; j++) {
-            while (b < below->n && stack->members.data[below->off + b] < list[j]) {
-                b++;
-            }
-            bool drop = list[j] != m && b < below->n && stack->members.data[below->off + b] == list[j];
-            shift += drop && j < i;
-            if (!drop) {
-                list[kept++] = list[j];
-            }
+        if (!marked && ++stack->mark == 0) { /* once in 2^32 */
+            memset(stack->marks.data, 0, stack->marks.len * sizeof(uint32_t));
+            stack->mark = 1;
         }
-        n = kept;
-        i -= shift;
+        marked = true;
+        mark_below(stack, &stack->sets.data[node->set], list, n);
     }
-    return n;
+    uint32_t kept = marked ? 0 : n;
+    for (uint32_t i = 0; marked && i < n; i++) {
+        if (stack->marks.data[list[i]] != stack->mark) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
 }
 
 /* `set` is a union with `part`: remember the largest part, of equal ones the newest. */

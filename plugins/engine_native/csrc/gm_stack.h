@@ -46,6 +46,7 @@ typedef struct GmStack {
     GmMem *mem;
     const GmNet *net; /* NULL: symbols of a parser program, none of which completes by itself */
     GM_VEC(GmStackNode) nodes;
+    GM_VEC(uint32_t) marks; /* per node: number of the reduction that found it covered */
     GM_VEC(GmStackSet) sets;
     GM_VEC(uint32_t) members;
     GM_VEC(GmPops) pops;
@@ -53,6 +54,7 @@ typedef struct GmStack {
     GmIndex node_index, set_index;
     GM_VEC(uint32_t) scratch, todo, parts;
     GM_VEC(GmPop) merge;
+    uint32_t mark; /* of the latest reduction */
     uint32_t live; /* nodes after the last compaction */
     uint64_t work; /* members looked at so far */
 } GmStack;

@@ -107,9 +107,11 @@ void gm_state_free(GmState *s)
     GM_VEC_FREE(&s->mem, s->next_tops);
     GM_VEC_FREE(&s->mem, s->closed);
     GM_VEC_FREE(&s->mem, s->exact);
+    GM_VEC_FREE(&s->mem, s->calls);
     GM_VEC_FREE(&s->mem, s->slots);
     GM_VEC_FREE(&s->mem, s->roots);
     GM_VEC_FREE(&s->mem, s->walk);
+    GM_VEC_FREE(&s->mem, s->round);
     if (s->program_walk.mem != NULL) {
         gm_program_walk_deinit(&s->program_walk);
     }

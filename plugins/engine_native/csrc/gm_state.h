@@ -30,6 +30,12 @@ typedef struct GmTop {
     GmRe debt;
 } GmTop;
 
+typedef struct GmCall { /* a rule to be entered at a boundary of many states */
+    uint64_t key; /* height and number of its local plan */
+    GmRe debt;
+    uint32_t set;
+} GmCall;
+
 typedef struct GmMoment { /* everything a commit can change; also an entry of the history */
     GM_VEC(GmThread) threads;
     GM_VEC(GmTop) tops;
@@ -46,9 +52,11 @@ struct GmState {
     uint32_t max_history, first, count;
     GM_VEC(GmThread) next_threads;
     GM_VEC(GmTop) next_tops, closed, exact;
-    GM_VEC(uint32_t) slots; /* sets of a plan being carried out */
+    GM_VEC(GmCall) calls;   /* heap, highest first */
+    GM_VEC(uint32_t) slots; /* sets of a plan being carried out, or of one view in a mask */
     GM_VEC(uint32_t *) roots;
     GM_VEC(uint64_t) walk; /* of a mask: (view, set) */
+    GM_VEC(uint64_t) round; /* of a mask: pairs of `walk` by view */
     GmIndex walk_index;
     bool closed_valid, accepting;  /* accepting: as of `closed` */
     GmProgramWalk program_walk;    /* of a parser program */
@@ -68,6 +76,8 @@ GmStatus gm_state_close(GmState *state, GmError *err);
 GmStatus gm_state_read_byte(GmState *state, uint8_t byte, GmError *err);
 /* `now` after a token: its byte reading and its exact one. */
 GmStatus gm_state_read_token(GmState *state, uint32_t id, const uint8_t *bytes, uint64_t n, GmError *err);
+/* gm_start.c: start what the closed boundary may start on a byte, or as the exact token with GM_PLAN_OF_EXACT. */
+GmStatus gm_state_start(GmState *state, uint32_t byte, uint32_t token, GmError *err);
 /* Add the reading; readings that agree in all but their stacks are one. */
 GmStatus gm_state_add_top(GmState *state, GmTop top, GmError *err);
 /* A terminal has read a byte and is in the state of `entry`; it goes on, and if it matches it may end. */

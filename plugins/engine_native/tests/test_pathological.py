@@ -211,6 +211,46 @@ def test_palindromes_accept() -> None:
     assert not Run(palindromes).write(b"ab" * 100).accepting
 
 
+def halves(levels: int, parts: int = 2) -> Callable[[Builder], int]:
+    """``r_0: r_1 r_1``, ``r_1: r_2 r_2`` and so on, to ``"a"?``: every level may end wherever the text does."""
+
+    def build(b: Builder) -> int:
+        rule = b.rule(f"r{levels}", b.optional(literal(b, b"a")))
+        for i in reversed(range(levels)):
+            rule = b.rule(f"r{i}", b.seq([rule] * parts))
+        return rule
+
+    return build
+
+
+def test_towers_of_rules_that_may_end() -> None:
+    """Every level may end, and go on: a byte and a mask look at each level a few times.
+
+    Entered one by one, the rules below 60 levels were 18,000 nodes, and a mask took 1,000,000 looks.
+    """
+    costs = []
+    for levels in (60, 240):
+        run = Run(halves(levels)).write(b"aa", masks_every=1)
+        before = run.size.work
+        run.write(b"a" * 64, masks_every=1)
+        costs.append((run.size.work - before) / 64)
+        assert run.size.nodes <= 4 * levels + 256
+        assert run.size.memory_bytes <= 64 * levels * levels
+        assert run.accepting
+    assert costs[0] <= 60 * 40
+    assert costs[1] <= 4 * SLACK * costs[0]
+
+
+def test_towers_of_thirds() -> None:
+    """Three calls a level leave more stacks than two, but as many after 256 bytes as after 64."""
+    run = Run(halves(30, 3)).write(b"a" * 64, masks_every=1)
+    first = run.size.work
+    assert run.size.nodes <= 4000
+    run.write(b"a" * 192, masks_every=1)
+    assert run.size.work <= 3 * SLACK * first
+    assert run.size.nodes <= 4000
+
+
 def test_masks_do_not_walk_towers_of_complete_frames() -> None:
     """1,600 frames that are all complete: a mask after them costs what it costs after 100."""
     costs = []
