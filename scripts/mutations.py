@@ -197,8 +197,8 @@ MUTATIONS = (
         (
             (
                 "gm_stack.c",
-                "if (list[i] == GM_STACK_BOTTOM || !gm_net_final(stack->net, node->sym)) {",
-                "if (list[i] == GM_STACK_BOTTOM) {",
+                "return node != GM_STACK_BOTTOM && gm_net_final(stack->net, stack->nodes.data[node].sym);",
+                "return node != GM_STACK_BOTTOM;",
             ),
         ),
     ),

@@ -319,12 +319,6 @@ def fixed_worlds() -> Iterator[World]:
         many = [(b.terminal(b.literal(b"a" * k + b")"), f"I{k}"), k < 2) for k in range(6)]
         return b.scope(b.any_order(many, t("L"), t("B"), 1, 4), LEXICALS["S"](b))
 
-    def tower(b: Builder, t: Callable[[str], int]) -> int:
-        level = b.rule("T8", b.optional(b.choice([t("A"), t("K"), b.token_ids(EXACT["X"])])))
-        for i in reversed(range(8)):
-            level = b.rule(f"T{i}", b.seq([level, b.optional(t("BLR"[i % 3])), level]))
-        return level
-
     def together(b: Builder, t: Callable[[str], int]) -> int:
         # After "a" five states call the same rule, each to go on differently.
         def one(letter: bytes, end: bytes) -> int:
@@ -350,8 +344,6 @@ def fixed_worlds() -> Iterator[World]:
     yield world("a left-recursive rule that never ends", [b"a", b" a", b"b"], left)
     yield world("hidden left recursion, a rule that is itself", [b"", b"a", b"b(a", b"bb(aa"], hidden)
     yield world("members in any order", [b"a)(b", b")(a)", b"a) ( )(b(aaa)"], order)
-    towers = [b"", b"aa(a", b"aab)(b(a", b"b()aba)", b"abbbbb(a"]
-    yield world("rules above each other that all may end", towers, tower, vocab, (0, 900))
     yield world("a rule that many call at once", [b"ab(", b"a(ba )", b"abbbbbb))"], together, vocab, (0, 900))
     yield world("nested counts", [b"ab" * 7], lambda b, t: b.repeat(b.repeat(b.seq([t("A"), t("B")]), 2, 3), 2, 2))
 

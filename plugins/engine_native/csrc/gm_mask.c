@@ -110,13 +110,10 @@ static int compare_pairs(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* The pairs that the round before has left. Those with one view are read as one pair, with the union of their
+/* Several pairs that the round before has left. Those with one view are read as one pair, with the union of their
  * sets: apart, n sets with n frames below them would be n * n pairs in the next round. */
 static GmStatus read_round(GmState *s, uint32_t from, uint32_t to, uint32_t *words, GmError *err)
 {
-    if (to - from == 1) {
-        return read_below(s, (uint32_t)(s->walk.data[from] >> 32), (uint32_t)s->walk.data[from], words, err);
-    }
     s->round.len = 0;
     GM_RESERVE(&s->mem, s->round, to - from);
     for (uint32_t i = from; i < to; i++) {
@@ -171,10 +168,13 @@ GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
         GM_TRY(read_thread(s, &s->now.threads.data[i], words, err));
     }
-    for (uint32_t from = 0; from < s->walk.len;) {
-        uint32_t to = s->walk.len;
-        GM_TRY(read_round(s, from, to, words, err));
-        from = to;
+    for (uint32_t from = 0, to; from < s->walk.len; from = to) {
+        to = s->walk.len;
+        if (to == from + 1) {
+            GM_TRY(read_below(s, (uint32_t)(s->walk.data[from] >> 32), (uint32_t)s->walk.data[from], words, err));
+        } else {
+            GM_TRY(read_round(s, from, to, words, err));
+        }
     }
     if (core->net.has_exact) {
         GM_TRY(exact_ids(s, words, err));

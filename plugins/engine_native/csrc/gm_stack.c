@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW = 16 }; /* members of a set that are reduced without marks */
 enum { COVERS_FAR = 4, COVERS_NEAR = 16 }; /* how far reductions look: links of a chain, members of a set */
 
 static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uint32_t *out, GmError *err)
@@ -36,7 +37,6 @@ GmStatus gm_stack_init(GmStack *stack, GmMem *mem, const GmNet *net, GmError *er
     stack->mem = mem;
     stack->net = net;
     stack->live = 1;
-    GM_PUSH(mem, stack->marks, 0u);
     GM_PUSH(mem, stack->nodes, ((GmStackNode){GM_NONE, GM_NONE, {0x1234567, 0x89abcde}, {0x7654321, 0xedcba98}}));
     uint32_t bottom = GM_STACK_BOTTOM, set;
     GM_TRY(set_intern(stack, &bottom, 1, &set, err));
@@ -78,9 +78,7 @@ GmStatus gm_stack_push(GmStack *stack, uint32_t sym, uint32_t set, uint32_t *nod
     GmStackNode made = {sym, set, gm_hash_join(gm_hash_join2((Hash128){3, 1}, below), place),
                         gm_hash_join(gm_hash_join2((Hash128){3, 2}, stack->sets.data[set].exact), sym)};
     *node = stack->nodes.len;
-    GM_RESERVE(stack->mem, stack->marks, (size_t)stack->marks.len + 1);
     GM_PUSH(stack->mem, stack->nodes, made);
-    stack->marks.data[stack->marks.len++] = 0;
     return gm_index_add(&stack->node_index, stack->mem, hash, *node, err);
 }
 
@@ -119,61 +117,87 @@ static uint32_t reduce_covered(const GmStack *stack, uint32_t *list, uint32_t n)
     return n - from;
 }
 
-/* Mark what lies directly below a member, as far as it may be in the list (sorted). */
-static void mark_below(GmStack *stack, const GmStackSet *below, const uint32_t *list, uint32_t n)
+/* Bits of the members of a short list (sorted) that are in the set. */
+static uint32_t found_in(const GmStack *stack, const GmStackSet *set, const uint32_t *list, uint32_t n)
 {
-    const uint32_t *members = stack->members.data + below->off;
-    if (below->n / 16 > n) { /* few among many are found faster one by one */
-        for (uint32_t j = 0; j < n; j++) {
-            uint32_t from = 0, to = below->n;
-            while (from < to) {
-                uint32_t mid = from + (to - from) / 2;
-                if (members[mid] < list[j]) {
-                    from = mid + 1;
+    const uint32_t *members = stack->members.data + set->off;
+    uint32_t bits = 0;
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        if (set->n > FEW * FEW) { /* few among many are found faster one by one */
+            uint32_t to = set->n;
+            while (k < to) {
+                uint32_t mid = k + (to - k) / 2;
+                if (members[mid] < list[i]) {
+                    k = mid + 1;
                 } else {
                     to = mid;
                 }
             }
-            if (from < below->n && members[from] == list[j]) {
-                stack->marks.data[list[j]] = stack->mark;
-            }
         }
-        stack->work += n;
-        return;
+        while (k < set->n && members[k] < list[i]) {
+            k++;
+        }
+        bits |= (uint32_t)(k < set->n && members[k] == list[i]) << i;
     }
-    for (uint32_t k = 0; k < below->n; k++) {
-        stack->marks.data[members[k]] = stack->mark;
+    return bits;
+}
+
+/* A fresh mark, with room for that of every node. */
+static GmStatus mark_begin(GmStack *stack, GmError *err)
+{
+    uint32_t n = stack->nodes.len;
+    if (stack->marks.len < n) {
+        GM_RESERVE(stack->mem, stack->marks, n);
+        memset(stack->marks.data + stack->marks.len, 0, (n - stack->marks.len) * sizeof(uint32_t));
+        stack->marks.len = n;
     }
-    stack->work += below->n;
+    if (++stack->mark == 0) { /* once in 2^32 */
+        memset(stack->marks.data, 0, n * sizeof(uint32_t));
+        stack->mark = 1;
+    }
+    return GM_OK;
+}
+
+static inline bool may_end(const GmStack *stack, uint32_t node)
+{
+    return node != GM_STACK_BOTTOM && gm_net_final(stack->net, stack->nodes.data[node].sym);
 }
 
 /* Take off the list (sorted, in place) what a final member reaches by popping its frame. What that member's own
  * frame covers goes too, so the order does not matter; a member is never below itself. */
-static uint32_t reduce(GmStack *stack, uint32_t *list, uint32_t n)
+static GmStatus reduce(GmStack *stack, uint32_t *list, uint32_t *n, GmError *err)
 {
-    if (n < 2 || stack->net == NULL) {
-        return n < 2 ? n : reduce_covered(stack, list, n);
+    bool few = *n <= FEW, some = false;
+    uint32_t covered = 0, kept = 0;
+    if (*n < 2 || stack->net == NULL) {
+        *n = *n < 2 ? *n : reduce_covered(stack, list, *n);
+        return GM_OK;
     }
-    bool marked = false;
-    for (uint32_t i = 0; i < n; i++) {
-        const GmStackNode *node = &stack->nodes.data[list[i]];
-        if (list[i] == GM_STACK_BOTTOM || !gm_net_final(stack->net, node->sym)) {
+    for (uint32_t i = 0; i < *n; i++) {
+        if (!may_end(stack, list[i])) {
             continue;
         }
-        if (!marked && ++stack->mark == 0) { /* once in 2^32 */
-            memset(stack->marks.data, 0, stack->marks.len * sizeof(uint32_t));
-            stack->mark = 1;
+        const GmStackSet *below = &stack->sets.data[stack->nodes.data[list[i]].set];
+        if (few) {
+            covered |= found_in(stack, below, list, *n);
+            continue;
         }
-        marked = true;
-        mark_below(stack, &stack->sets.data[node->set], list, n);
+        if (!some) {
+            GM_TRY(mark_begin(stack, err));
+        }
+        some = true;
+        for (uint32_t k = 0; k < below->n; k++) {
+            stack->marks.data[stack->members.data[below->off + k]] = stack->mark;
+        }
+        stack->work += below->n;
     }
-    uint32_t kept = marked ? 0 : n;
-    for (uint32_t i = 0; marked && i < n; i++) {
-        if (stack->marks.data[list[i]] != stack->mark) {
+    for (uint32_t i = 0; i < *n && (some || covered != 0); i++) {
+        if (few ? (covered >> i & 1) == 0 : stack->marks.data[list[i]] != stack->mark) {
             list[kept++] = list[i];
         }
     }
-    return kept;
+    *n = some || covered != 0 ? kept : *n;
+    return GM_OK;
 }
 
 /* `set` is a union with `part`: remember the largest part, of equal ones the newest. */
@@ -208,7 +232,8 @@ GmStatus gm_stack_union(GmStack *stack, uint32_t a, uint32_t b, uint32_t *set, G
             out[n++] = q[j++];
         }
     }
-    GM_TRY(set_intern(stack, out, reduce(stack, out, n), set, err));
+    GM_TRY(reduce(stack, out, &n, err));
+    GM_TRY(set_intern(stack, out, n, set, err));
     note_covered(stack, *set, a);
     note_covered(stack, *set, b);
     return GM_OK;
@@ -258,7 +283,8 @@ GmStatus gm_stack_union_all(GmStack *stack, const uint32_t *sets, uint32_t n, ui
             list[kept++] = list[i];
         }
     }
-    GM_TRY(set_intern(stack, list, reduce(stack, list, kept), set, err));
+    GM_TRY(reduce(stack, list, &kept, err));
+    GM_TRY(set_intern(stack, list, kept, set, err));
     for (uint32_t i = 0; i < n; i++) {
         note_covered(stack, *set, sets[i]);
     }
@@ -360,15 +386,18 @@ GmStatus gm_stack_copy(const GmStack *stack, GmStack *to, uint32_t **sets, uint3
             node_map[stack->members.data[set->off + k]] = 1;
         }
     }
+    uint32_t live = 1;
     for (uint32_t node = n_nodes; node-- > 1;) {
         if (node_map[node] == 0) {
             continue;
         }
+        live++;
         const GmStackSet *set = &stack->sets.data[stack->nodes.data[node].set];
         for (uint32_t k = 0; k < set->n; k++) {
             node_map[stack->members.data[set->off + k]] = 1;
         }
     }
+    GM_RESERVE(to->mem, to->nodes, live);
     node_map[GM_STACK_BOTTOM] = GM_STACK_BOTTOM + 2;
     GmStatus status = GM_OK;
     for (uint32_t pass = 0, at = 1; status == GM_OK; at++) {

@@ -46,7 +46,7 @@ typedef struct GmStack {
     GmMem *mem;
     const GmNet *net; /* NULL: symbols of a parser program, none of which completes by itself */
     GM_VEC(GmStackNode) nodes;
-    GM_VEC(uint32_t) marks; /* per node: number of the reduction that found it covered */
+    GM_VEC(uint32_t) marks; /* per node, made when wanted: number of the reduction that found it covered */
     GM_VEC(GmStackSet) sets;
     GM_VEC(uint32_t) members;
     GM_VEC(GmPops) pops;

@@ -169,5 +169,5 @@ GmStatus gm_state_start(GmState *s, uint32_t byte, uint32_t token, GmError *err)
             }
         }
     }
-    return run_calls(s, token, err);
+    return s->calls.len > 0 ? run_calls(s, token, err) : GM_OK;
 }
