@@ -43,7 +43,7 @@ GmStatus gm_gather_add(GmGather *g, GmArena *arena, const GmToks *toks, uint32_t
     return GM_OK;
 }
 
-/* Sort by insertion when short, else by 11 bits at a time (ids are below 2^33). `spare` has room for n. */
+/* Sort by insertion when short, else by 8 bits at a time (11 when long; ids are below 2^33). `spare` has room for n. */
 static void sort_ids(uint32_t *v, uint32_t *spare, uint32_t n)
 {
     if (n <= 48) {
@@ -60,17 +60,19 @@ static void sort_ids(uint32_t *v, uint32_t *spare, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         top |= v[i];
     }
+    const uint32_t bits = n < 1024 ? 8 : 11, size = (uint32_t)1 << bits;
     uint32_t *from = v, *to = spare;
-    for (uint32_t shift = 0; shift < 32 && top >> shift != 0; shift += 11) {
-        uint32_t start[2049] = {0};
+    for (uint32_t shift = 0; shift < 32 && top >> shift != 0; shift += bits) {
+        uint32_t start[2049];
+        memset(start, 0, (size + 1) * sizeof *start);
         for (uint32_t i = 0; i < n; i++) {
-            start[(from[i] >> shift & 2047) + 1]++;
+            start[(from[i] >> shift & (size - 1)) + 1]++;
         }
-        for (uint32_t k = 0; k < 2048; k++) {
+        for (uint32_t k = 0; k < size; k++) {
             start[k + 1] += start[k];
         }
         for (uint32_t i = 0; i < n; i++) {
-            to[start[from[i] >> shift & 2047]++] = from[i];
+            to[start[from[i] >> shift & (size - 1)]++] = from[i];
         }
         uint32_t *swap = from;
         from = to;

@@ -323,17 +323,32 @@ static GmStatus row_by_head(GmRegex *rx, GmRe head, GmRe rest, uint32_t row[256]
 {
     const uint32_t *from;
     GM_TRY(gm_re_row(rx, head, &from, err));
-    uint32_t last = 0, entry = 0;
+    uint32_t last = 0, entry = 0, before = 0, then = 0; /* mostly two alternate: the usual target and some other */
     for (uint32_t b = 0; b < 256; b++) {
         if (from[b] != last) {
+            const uint32_t known = from[b] == before ? then : 0;
+            before = last;
+            then = entry;
             last = from[b];
-            entry = 0;
-            if (last != 0) {
+            entry = known;
+            if (last != 0 && entry == 0) {
                 GM_TRY(row_follow(rx, GM_RE_ID(last), rest, &entry, err));
             }
         }
         row[b] = entry;
     }
+    return GM_OK;
+}
+
+static GmStatus row_meet(GmRegex *rx, GmReKind kind, uint32_t left, uint32_t right, uint32_t *entry, GmError *err)
+{
+    GmRe d = GM_RE_EMPTY;
+    if (left != 0 && kind == RE_AND) {
+        GM_TRY(gm_re_and(rx, GM_RE_ID(left), GM_RE_ID(right), &d, err));
+    } else if (left != 0) {
+        GM_TRY(gm_re_sub(rx, GM_RE_ID(left), GM_RE_ID(right), &d, err));
+    }
+    *entry = re_entry(rx, d);
     return GM_OK;
 }
 
@@ -345,18 +360,20 @@ static GmStatus row_by_pairs(GmRegex *rx, const GmReNode *node, uint32_t row[256
     const uint32_t *left, *right;
     GM_TRY(gm_re_row(rx, a, &left, err));
     GM_TRY(gm_re_row(rx, b, &right, err));
-    uint32_t last[2] = {0, 0}, entry = 0;
+    uint32_t last[2] = {0, 0}, entry = 0, before[2] = {0, 0}, then = 0; /* mostly two pairs alternate */
     for (uint32_t i = 0; i < 256; i++) {
         if (left[i] != last[0] || right[i] != last[1]) {
-            GmRe d = GM_RE_EMPTY;
+            const bool back = left[i] == before[0] && right[i] == before[1];
+            const uint32_t known = then;
+            before[0] = last[0];
+            before[1] = last[1];
+            then = entry;
             last[0] = left[i];
             last[1] = right[i];
-            if (left[i] != 0 && kind == RE_AND) {
-                GM_TRY(gm_re_and(rx, GM_RE_ID(left[i]), GM_RE_ID(right[i]), &d, err));
-            } else if (left[i] != 0) {
-                GM_TRY(gm_re_sub(rx, GM_RE_ID(left[i]), GM_RE_ID(right[i]), &d, err));
+            entry = known;
+            if (!back) {
+                GM_TRY(row_meet(rx, kind, last[0], last[1], &entry, err));
             }
-            entry = re_entry(rx, d);
         }
         row[i] = entry;
     }
