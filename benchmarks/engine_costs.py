@@ -140,6 +140,29 @@ def again(cases: list[Case], vocab: Vocab, repeats: int) -> dict[str, float]:
     return {"p50": round(statistics.median(found), 3), "max": round(max(found), 3)}
 
 
+def clones(case: Case, vocab: Vocab, repeats: int) -> dict[str, dict[str, float]]:
+    """``clone()`` at each place of a text, tables warm, and the first mask and commit of the clone; us."""
+    constraint = case.compile(vocab, "FAST_BUILD", UNCACHED)
+    replay(constraint, case, None, None, None)
+    words = np.zeros(constraint.mask_len(), np.uint32)
+    found = {name: Steps() for name in ("clone", "mask of the clone", "commit of the clone")}
+    clock = time.perf_counter_ns
+    for _ in range(repeats):
+        state = constraint.start()
+        for i, token in enumerate(case.ids):
+            begin = clock()
+            clone = state.clone()
+            cloned = clock()
+            clone.fill_mask(words)
+            masked = clock()
+            clone.commit_token(token)
+            done = clock()
+            for steps, spent in zip(found.values(), (cloned - begin, masked - cloned, done - masked), strict=True):
+                steps.add(i, spent)
+            state.commit_token(token)
+    return {name: steps.figures() for name, steps in found.items()}
+
+
 def first_visits(cases: list[Case], real: RealVocabulary, repeats: int) -> dict[str, Any]:
     """Masks that had to make table entries, by how many tokens they allow; the first in a vocabulary apart."""
     found: dict[str, Steps] = {name: Steps() for name in ("narrow", "wide", "wide_first")}
@@ -240,6 +263,7 @@ def main() -> int:
     figures["static_refused"] = skipped
     figures["again_us"] = again([*languages, *schemas], vocab, repeats)
     figures["first_visit"] = first_visits([*languages, *schemas[:40]], real, max(2, repeats - 2))
+    figures["clones"] = clones(languages[0], vocab, repeats)
     builds = {}
     for case in languages:
         grammar = case.make()

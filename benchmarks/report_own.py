@@ -56,6 +56,10 @@ def costs(data: dict[str, Any]) -> list[str]:
     }
     rows = [(titles[n], f["steps"], *(number(f.get(k)) for k in KEYS)) for n, f in first.items()]
     out.append(table(["positions", "steps", *KEYS], rows))
+    if "clones" in data:
+        out.append("#### Clones at every place of the C text, tables warm, no cache of final masks (us)\n")
+        rows = [(n, f["steps"], *(number(f.get(k)) for k in KEYS)) for n, f in data["clones"].items()]
+        out.append(table(["", "steps", *KEYS], rows))
     builds = ", ".join(f"{name} {number(value)} ms" for name, value in data["static_build_ms"].items())
     out.append(f"Static builds, the text read before: {builds}.\n")
     return out
@@ -85,9 +89,7 @@ def phases(data: dict[str, Any]) -> list[str]:
 def profile(data: dict[str, Any]) -> list[str]:
     """Instructions of the guard's paths, and the functions that take most of them."""
     out = ["Where the engine's instructions go"]
-    out.append(
-        f"The paths of `tox -e perf`, an artificial vocabulary of 128,000 tokens; {data['toolchain']}.\n"
-    )
+    out.append(f"The paths of `tox -e perf`, an artificial vocabulary of 128,000 tokens; {data['toolchain']}.\n")
     rows = [
         (name, f"{data['counts'][name]:,}", ", ".join(f"`{function}` {share:.0f} %" for function, share in functions))
         for name, functions in data["functions"].items()
