@@ -160,3 +160,107 @@ void gm_toks_or(const GmToks *toks, uint32_t *words, uint32_t n_words)
         gm_bits_set(words, toks->ids[i]);
     }
 }
+
+/* -- unions of many ------------------------------------------------------------------------------------ */
+
+enum { JOIN_MAX = 16, JOIN_BLOCK = 512 }; /* sets read in one pass; 512 words are 2 KB, a part of the first cache */
+
+typedef struct Join {
+    const uint32_t *from[JOIN_MAX]; /* distinct */
+    uint32_t n, n_words;
+    bool blank; /* nothing was written to words yet */
+    uint32_t *words;
+} Join;
+
+/* words (blank: nothing) | the sets of `from`, in one pass. */
+static void join_flush(Join *join)
+{
+    if (join->n == 0 && join->blank) {
+        memset(join->words, 0, join->n_words * sizeof *join->words);
+    }
+    for (uint32_t at = 0; join->n > 0 && at < join->n_words; at += JOIN_BLOCK) {
+        uint32_t *words = join->words + at, len = join->n_words - at, i = 0;
+        len = len < JOIN_BLOCK ? len : JOIN_BLOCK;
+        if (join->blank) {
+            memcpy(words, join->from[i++] + at, len * sizeof *words);
+        }
+        for (; i + 1 < join->n; i += 2) {
+            const uint32_t *a = join->from[i] + at, *b = join->from[i + 1] + at;
+            for (uint32_t k = 0; k < len; k++) {
+                words[k] |= a[k] | b[k];
+            }
+        }
+        if (i < join->n) {
+            gm_bits_or(words, join->from[i] + at, len);
+        }
+    }
+    join->blank = false;
+}
+
+static bool join_has(const Join *join, const uint32_t *set)
+{
+    uint32_t i = 0;
+    while (i < join->n && join->from[i] != set) {
+        i++;
+    }
+    return i < join->n;
+}
+
+static void join_add(Join *join, const GmToks *toks)
+{
+    for (uint32_t i = 0; i < toks->n_dense; i++) {
+        if (!join_has(join, toks->dense[i])) {
+            if (join->n == JOIN_MAX) {
+                join_flush(join);
+                join->n = 0;
+            }
+            join->from[join->n++] = toks->dense[i];
+        }
+    }
+}
+
+/* A set with something taken out, when the words hold all that has nothing taken out. */
+static void join_less(Join *join, const GmToks *toks)
+{
+    uint32_t known = 0;
+    while (known < toks->n_dense && join_has(join, toks->dense[known])) {
+        known++;
+    }
+    if (known < toks->n_dense) { /* else the words have it all already */
+        or_less(toks, join->words, join->n_words);
+    }
+}
+
+void gm_toks_join(const GmToks *const *toks, uint32_t n, uint32_t *words, uint32_t n_words)
+{
+    Join join = {{NULL}, 0, n_words, true, words};
+    uint32_t first = n; /* of those with something taken out, when there are no others */
+    for (uint32_t i = 0; i < n; i++) {
+        if (toks[i]->n_minus == 0) {
+            join_add(&join, toks[i]);
+        } else if (first == n && toks[i]->n_dense > 0) {
+            first = i;
+        }
+    }
+    if (join.n == 0 && first != n) {
+        join_add(&join, toks[first]);
+        join_flush(&join);
+        for (uint32_t k = 0; k < toks[first]->n_minus; k++) {
+            gm_bits_clear(words, toks[first]->minus[k]);
+        }
+        join.n = 0; /* the words have less than these */
+    } else {
+        join_flush(&join);
+        first = n;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (toks[i]->n_minus > 0 && i != first) {
+            join_less(&join, toks[i]);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < toks[i]->n_ids; k++) {
+            gm_bits_set(words, toks[i]->ids[k]);
+        }
+    }
+}

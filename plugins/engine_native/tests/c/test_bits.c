@@ -6,6 +6,32 @@ enum { IDS = 4096, WORDS = IDS / 32, PARTS = 12 };
 
 static GmError err;
 
+/* Any of the sets, some less a few ids, at once: as one after the other. */
+static void join_some(const GmToks *made, uint32_t parts, Rand *r)
+{
+    enum { MOST = 40 };
+    static uint32_t minus[MOST][GM_MINUS_MAX];
+    GmToks sets[MOST];
+    const GmToks *list[MOST];
+    uint32_t want[WORDS] = {0}, got[WORDS], n = rand_below(r, MOST + 1);
+    bool all = rand_below(r, 3) == 0;
+    for (uint32_t i = 0; i < n; i++) {
+        sets[i] = made[rand_below(r, parts)];
+        if (sets[i].n_dense > 0 && (all || rand_below(r, 3) == 0)) {
+            sets[i].n_minus = 1 + rand_below(r, GM_MINUS_MAX);
+            sets[i].minus = minus[i];
+            for (uint32_t k = 0; k < sets[i].n_minus; k++) {
+                minus[i][k] = rand_below(r, IDS);
+            }
+        }
+        list[i] = &sets[i];
+        gm_toks_or(list[i], want, WORDS);
+    }
+    memset(got, 0xa5, sizeof got);
+    gm_toks_join(list, n, got, WORDS);
+    CHECK(memcmp(want, got, sizeof want) == 0);
+}
+
 static void one_union(uint64_t seed, uint32_t most)
 {
     Counting c;
@@ -60,6 +86,9 @@ static void one_union(uint64_t seed, uint32_t most)
         gm_toks_or(&made[i], got, WORDS);
         CHECK(memcmp(want, got, sizeof want) == 0);
         memcpy(want, i + 1 < parts ? (uint32_t[WORDS]){0} : want, sizeof want);
+    }
+    for (uint32_t i = 0; i < 20; i++) {
+        join_some(made, parts, &r);
     }
     gm_gather_deinit(&gather, &mem);
     gm_arena_deinit(&arena);
