@@ -40,21 +40,29 @@ GmStatus gm_mask_push(GmState *s, uint32_t view, uint32_t set, GmError *err)
     return GM_OK;
 }
 
+GmStatus gm_mask_take(GmState *s, const GmToks *toks, GmError *err)
+{
+    if (toks->n_ids > 0 || toks->n_dense > 0) {
+        GM_PUSH(&s->mem, s->taken, toks);
+    }
+    return GM_OK;
+}
+
 /* A base read from a network state over the stacks of `set`, without completing the rule at once. */
-static GmStatus read_base(GmState *s, uint32_t base, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
+static GmStatus read_base(GmState *s, uint32_t base, uint32_t state, uint32_t set, GmError *err)
 {
     GmCore *core = &s->c->core;
     const GmSummary *summary;
     GM_TRY(gm_core_summary(core, base, gm_net_at(&core->net, state)->clamp, &summary, err));
-    gm_toks_or(&summary->toks, words, core->trie->n_words);
+    GM_TRY(gm_mask_take(s, &summary->toks, err));
     return gm_mask_push(s, summary->moved, set, err);
 }
 
-static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t set, uint32_t *words, GmError *err)
+static GmStatus read_view(GmState *s, uint32_t view, uint32_t state, uint32_t set, GmError *err)
 {
     const GmView *v = gm_view_at(&s->c->core.views, view);
     for (uint32_t i = 0; i < v->n && state != GM_NET_END; i++) {
-        GM_TRY(read_base(s, v->bases[i], state, set, words, err));
+        GM_TRY(read_base(s, v->bases[i], state, set, err));
     }
     return gm_net_final(&s->c->core.net, state) ? gm_mask_push(s, view, set, err) : GM_OK;
 }
@@ -69,7 +77,7 @@ GmStatus gm_mask_whole(GmState *s, GmRe debt, uint32_t *view, GmError *err)
     return gm_core_whole(&s->c->core, debt, view, err);
 }
 
-static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmError *err)
+static GmStatus read_thread(GmState *s, const GmThread *t, GmError *err)
 {
     GmCore *core = &s->c->core;
     uint32_t view;
@@ -80,17 +88,17 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
     for (uint32_t i = 0; i < v->n; i++) {
         const GmStep *step;
         GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, (t->origin & 1) != 0), &step, err));
-        gm_toks_or(&step->inside, words, core->trie->n_words);
+        GM_TRY(gm_mask_take(s, &step->inside, err));
         if (step->after == GM_VIEW_EMPTY) {
             continue;
         }
-        GM_TRY(read_view(s, step->after, t->to, t->set, words, err));
+        GM_TRY(read_view(s, step->after, t->to, t->set, err));
     }
     return GM_OK;
 }
 
 /* A view that is left when a frame of the set is popped. */
-static GmStatus read_below(GmState *s, uint32_t view, uint32_t set, uint32_t *words, GmError *err)
+static GmStatus read_below(GmState *s, uint32_t view, uint32_t set, GmError *err)
 {
     const GmView *v = gm_view_at(&s->c->core.views, view);
     GmPops pops;
@@ -98,7 +106,7 @@ static GmStatus read_below(GmState *s, uint32_t view, uint32_t set, uint32_t *wo
     for (uint32_t p = 0; p < pops.n; p++) {
         const GmPop pop = s->stack.pop.data[pops.off + p];
         for (uint32_t k = 0; k < v->n; k++) {
-            GM_TRY(read_base(s, v->bases[k], pop.sym, pop.set, words, err));
+            GM_TRY(read_base(s, v->bases[k], pop.sym, pop.set, err));
         }
     }
     return GM_OK;
@@ -112,7 +120,7 @@ static int compare_pairs(const void *x, const void *y)
 
 /* Several pairs that the round before has left. Those with one view are read as one pair, with the union of their
  * sets: apart, n sets with n frames below them would be n * n pairs in the next round. */
-static GmStatus read_round(GmState *s, uint32_t from, uint32_t to, uint32_t *words, GmError *err)
+static GmStatus read_round(GmState *s, uint32_t from, uint32_t to, GmError *err)
 {
     s->round.len = 0;
     GM_RESERVE(&s->mem, s->round, to - from);
@@ -127,7 +135,7 @@ static GmStatus read_round(GmState *s, uint32_t from, uint32_t to, uint32_t *wor
             GM_PUSH(&s->mem, s->slots, (uint32_t)s->round.data[i]);
         }
         GM_TRY(gm_stack_union_all(&s->stack, s->slots.data, s->slots.len, &set, err));
-        GM_TRY(read_below(s, view, set, words, err));
+        GM_TRY(read_below(s, view, set, err));
     }
     return GM_OK;
 }
@@ -151,35 +159,40 @@ static GmStatus exact_ids(GmState *s, uint32_t *words, GmError *err)
     return GM_OK;
 }
 
-GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
+/* Take the sets that the mask is the union of. */
+static GmStatus take_all(GmState *s, GmError *err)
 {
-    GmCore *core = &s->c->core;
-    s->walk.len = 0;
-    gm_index_clear(&s->walk_index);
-    if (s->c->foci != NULL) {
-        return gm_pstate_mask(s, words, err);
-    }
     for (uint32_t i = 0; i < s->now.tops.len; i++) {
         const GmTop *top = &s->now.tops.data[i];
         uint32_t view;
         GM_TRY(gm_mask_whole(s, top->debt, &view, err));
-        GM_TRY(read_view(s, view, top->state, top->set, words, err));
+        GM_TRY(read_view(s, view, top->state, top->set, err));
     }
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
-        GM_TRY(read_thread(s, &s->now.threads.data[i], words, err));
+        GM_TRY(read_thread(s, &s->now.threads.data[i], err));
     }
     for (uint32_t from = 0, to; from < s->walk.len; from = to) {
         to = s->walk.len;
         if (to == from + 1) {
-            GM_TRY(read_below(s, (uint32_t)(s->walk.data[from] >> 32), (uint32_t)s->walk.data[from], words, err));
+            GM_TRY(read_below(s, (uint32_t)(s->walk.data[from] >> 32), (uint32_t)s->walk.data[from], err));
         } else {
-            GM_TRY(read_round(s, from, to, words, err));
+            GM_TRY(read_round(s, from, to, err));
         }
     }
-    if (core->net.has_exact) {
-        GM_TRY(exact_ids(s, words, err));
-    }
     return GM_OK;
+}
+
+GmStatus gm_mask_fill(GmState *s, uint32_t *words, GmError *err)
+{
+    const GmCore *core = &s->c->core;
+    uint32_t n_words = core->trie->n_words;
+    s->walk.len = 0;
+    s->taken.len = 0;
+    gm_index_clear(&s->walk_index);
+    GM_TRY(s->c->foci != NULL ? gm_pstate_mask(s, err) : take_all(s, err));
+    gm_toks_join(s->taken.data, s->taken.len, words, n_words);
+    memset(words + n_words, 0, (s->c->n_words - n_words) * sizeof *words);
+    return s->c->foci == NULL && core->net.has_exact ? exact_ids(s, words, err) : GM_OK;
 }
 
 /* What a network state (of a parser program: 0) is to masks. */
@@ -234,7 +247,6 @@ static GmStatus state_mask(GmState *s, uint32_t *words, uint64_t n_words, GmErro
     if (gm_maskcache_get(&c->masks, key, words)) {
         return GM_OK;
     }
-    memset(words, 0, c->n_words * sizeof *words);
     GM_TRY(gm_mask_fill(s, words, err));
     for (uint32_t i = 0; i < c->n_end_tokens; i++) {
         gm_bits_clear(words, c->end_tokens[i]);

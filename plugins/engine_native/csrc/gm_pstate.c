@@ -51,27 +51,27 @@ GmStatus gm_pstate_start(GmState *s, uint8_t byte, GmError *err)
 }
 
 /* A base read from a focus; what it claims is to be met with the tops of `set`. */
-static GmStatus read_base(GmState *s, uint32_t base, uint32_t focus, uint32_t set, uint32_t *words, GmError *err)
+static GmStatus read_base(GmState *s, uint32_t base, uint32_t focus, uint32_t set, GmError *err)
 {
     const GmResult *result;
     GM_TRY(gm_focus_result(s->c->foci, base, focus, &result, err));
-    gm_toks_or(&result->toks, words, s->c->core.trie->n_words);
+    GM_TRY(gm_mask_take(s, &result->toks, err));
     for (uint32_t i = 0; i < result->n_claims; i++) {
         GM_TRY(gm_mask_push(s, result->claims[i], set, err));
     }
     return GM_OK;
 }
 
-static GmStatus read_view(GmState *s, uint32_t view, uint32_t set, uint32_t *words, GmError *err)
+static GmStatus read_view(GmState *s, uint32_t view, uint32_t set, GmError *err)
 {
     const GmView *v = gm_view_at(&s->c->core.views, view);
     for (uint32_t i = 0; i < v->n; i++) {
-        GM_TRY(read_base(s, v->bases[i], GM_FOCUS_HOLE, set, words, err));
+        GM_TRY(read_base(s, v->bases[i], GM_FOCUS_HOLE, set, err));
     }
     return GM_OK;
 }
 
-static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmError *err)
+static GmStatus read_thread(GmState *s, const GmThread *t, GmError *err)
 {
     GmCore *core = &s->c->core;
     uint32_t view;
@@ -82,14 +82,14 @@ static GmStatus read_thread(GmState *s, const GmThread *t, uint32_t *words, GmEr
     for (uint32_t i = 0; i < v->n; i++) {
         const GmStep *step;
         GM_TRY(gm_core_step(core, v->bases[i], gm_lex(re, (t->origin & 1) != 0), &step, err));
-        gm_toks_or(&step->inside, words, core->trie->n_words);
-        GM_TRY(read_view(s, step->after, t->set, words, err));
+        GM_TRY(gm_mask_take(s, &step->inside, err));
+        GM_TRY(read_view(s, step->after, t->set, err));
     }
     return GM_OK;
 }
 
 /* Claims meet the stack, symbol by symbol; template graphs are acyclic and tokens finite, so this ends. */
-GmStatus gm_pstate_mask(GmState *s, uint32_t *words, GmError *err)
+GmStatus gm_pstate_mask(GmState *s, GmError *err)
 {
     GmFoci *foci = s->c->foci;
     const GmStack *stack = &s->stack;
@@ -97,10 +97,10 @@ GmStatus gm_pstate_mask(GmState *s, uint32_t *words, GmError *err)
         const GmTop *top = &s->now.tops.data[i];
         uint32_t view;
         GM_TRY(gm_mask_whole(s, top->debt, &view, err));
-        GM_TRY(read_view(s, view, top->set, words, err));
+        GM_TRY(read_view(s, view, top->set, err));
     }
     for (uint32_t i = 0; i < s->now.threads.len; i++) {
-        GM_TRY(read_thread(s, &s->now.threads.data[i], words, err));
+        GM_TRY(read_thread(s, &s->now.threads.data[i], err));
     }
     for (uint32_t i = 0; i < s->walk.len; i++) {
         const GmClaim claim = *gm_claim_at(foci, (uint32_t)(s->walk.data[i] >> 32));
@@ -109,7 +109,7 @@ GmStatus gm_pstate_mask(GmState *s, uint32_t *words, GmError *err)
             uint32_t member = stack->members.data[set.off + k], focus;
             if (member != GM_STACK_BOTTOM) {
                 GM_TRY(gm_focus_meet(foci, claim.wait_set, stack->nodes.data[member].sym, &focus, err));
-                GM_TRY(read_base(s, claim.base, focus, stack->nodes.data[member].set, words, err));
+                GM_TRY(read_base(s, claim.base, focus, stack->nodes.data[member].set, err));
             }
         }
     }

@@ -16,7 +16,7 @@ GmStatus gm_pstate_begin(GmState *state, GmError *err);
 GmStatus gm_pstate_accepting(GmState *state, bool *accepting, GmError *err);
 /* Terminals that start on a byte at the boundary. */
 GmStatus gm_pstate_start(GmState *state, uint8_t byte, GmError *err);
-/* The words of the mask, as gm_mask_fill. */
-GmStatus gm_pstate_mask(GmState *state, uint32_t *words, GmError *err);
+/* Take the sets that the mask is the union of (gm_mask_take). */
+GmStatus gm_pstate_mask(GmState *state, GmError *err);
 
 #endif

@@ -112,6 +112,7 @@ void gm_state_free(GmState *s)
     GM_VEC_FREE(&s->mem, s->roots);
     GM_VEC_FREE(&s->mem, s->walk);
     GM_VEC_FREE(&s->mem, s->round);
+    GM_VEC_FREE(&s->mem, s->taken);
     if (s->program_walk.mem != NULL) {
         gm_program_walk_deinit(&s->program_walk);
     }

@@ -57,6 +57,7 @@ struct GmState {
     GM_VEC(uint32_t *) roots;
     GM_VEC(uint64_t) walk; /* of a mask: (view, set) */
     GM_VEC(uint64_t) round; /* of a mask: pairs of `walk` by view */
+    GM_VEC(const GmToks *) taken; /* of a mask: the sets it is the union of */
     GmIndex walk_index;
     bool closed_valid, accepting;  /* accepting: as of `closed` */
     GmProgramWalk program_walk;    /* of a parser program */
@@ -88,7 +89,9 @@ GmStatus gm_state_owe(GmState *state, GmRe *debt, uint8_t byte, bool *violated, 
 GmStatus gm_mask_push(GmState *state, uint32_t view, uint32_t set, GmError *err);
 /* All tokens under a debt. */
 GmStatus gm_mask_whole(GmState *state, GmRe debt, uint32_t *view, GmError *err);
-/* The words of the mask, which are zero on entry, without end tokens (gm_mask.c). */
+/* Remember that a mask holds this set, which stays where it is. */
+GmStatus gm_mask_take(GmState *state, const GmToks *toks, GmError *err);
+/* The words of the mask, all of the constraint's, without end tokens (gm_mask.c). */
 GmStatus gm_mask_fill(GmState *state, uint32_t *words, GmError *err);
 
 #endif
