@@ -91,7 +91,8 @@ static GmVocab *new_vocab(Input in)
     return vocab;
 }
 
-static GmConstraint *compile(GmVocab *vocab, Input in, uint32_t mode, uint64_t mask_cache)
+/* With tables that were saved, which may be NULL. */
+static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint64_t mask_cache, const GmBytes *tables)
 {
     uint64_t n_rows, n_args, n_blob, n_rules, n_root, n_code;
     GmError err = {0};
@@ -111,15 +112,25 @@ static GmConstraint *compile(GmVocab *vocab, Input in, uint32_t mode, uint64_t m
     const int32_t *rules = take(&in, sizeof *rules, &n_rules);
     const uint32_t *root = take(&in, sizeof *root, &n_root);
     const int32_t *code = take(&in, sizeof *code, &n_code);
-    GmConstraint *constraint =
-        n_code ? gm_program_new(vocab, rows, (uint32_t)(n_rows / 4), args, (uint32_t)n_args, blob, n_blob, rules,
-                                (uint32_t)(n_rules / 2), code, n_code, &options, &err)
-               : gm_constraint_new(vocab, rows, (uint32_t)(n_rows / 4), args, (uint32_t)n_args, blob, n_blob, rules,
-                                   (uint32_t)(n_rules / 2), *root, &options, &err);
+    uint32_t nodes = (uint32_t)(n_rows / 4), n = (uint32_t)n_args, all = (uint32_t)(n_rules / 2);
+    GmConstraint *constraint;
+    if (tables) {
+        constraint = gm_constraint_load(vocab, rows, nodes, args, n, blob, n_blob, rules, all, *root,
+                                        gm_bytes_data(tables), gm_bytes_size(tables), &options, &err);
+    } else if (n_code > 0) {
+        constraint = gm_program_new(vocab, rows, nodes, args, n, blob, n_blob, rules, all, code, n_code, &options, &err);
+    } else {
+        constraint = gm_constraint_new(vocab, rows, nodes, args, n, blob, n_blob, rules, all, *root, &options, &err);
+    }
     if (!constraint) {
         fail("grammar", &err);
     }
     return constraint;
+}
+
+static GmConstraint *compile(GmVocab *vocab, Input in, uint32_t mode, uint64_t mask_cache)
+{
+    return compile_with(vocab, in, mode, mask_cache, NULL);
 }
 
 /* -- runs -------------------------------------------------------------------------------------------------- */
@@ -278,7 +289,7 @@ int main(int argc, char **argv)
     gm_constraint_free(constraint);
     begin();
     constraint = compile(vocab, host, DYNAMIC, 0);
-    finish("compile_linked");
+    finish("link");
     gm_constraint_free(constraint);
     begin();
     constraint = compile(vocab, statements, DYNAMIC, 0);
@@ -291,6 +302,18 @@ int main(int argc, char **argv)
     constraint = compile(vocab, statements, STATIC, 0);
     finish("static_build");
     replay(constraint, program_text, MASKS, "mask_static");
+    GmError err = {0};
+    begin();
+    GmBytes *tables = gm_constraint_save(constraint, &err);
+    finish("save");
+    if (!tables) {
+        fail("save", &err);
+    }
+    gm_constraint_free(constraint);
+    begin();
+    constraint = compile_with(vocab, statements, STATIC, 0, tables);
+    finish("load");
+    gm_bytes_free(tables);
     gm_constraint_free(constraint);
     constraint = compile(vocab, schema, DYNAMIC, 0);
     replay(constraint, order, MASKS, NULL);
