@@ -111,6 +111,78 @@ static GmStatus arrive(Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmErro
     return (entry & GM_RE_NULLABLE) != 0 ? leave_at(w, node, entry, debt, err) : GM_OK;
 }
 
+typedef struct Taken { /* tokens in a row, not yet in vs->ranges */
+    uint32_t from, to;
+} Taken;
+
+static inline GmStatus take(GmViews *vs, Taken *taken, uint32_t from, uint32_t to, GmError *err)
+{
+    if (from == taken->to || from == to) {
+        taken->to = from == to ? taken->to : to;
+        return GM_OK;
+    }
+    GM_TRY(take_range(vs, taken->from, taken->to, err));
+    *taken = (Taken){from, to};
+    return GM_OK;
+}
+
+/* walk_entry where nothing is owed, as nearly always: thousands of nodes, so what a node costs counts. */
+static GmStatus walk_free(Walk *w, uint32_t top, uint32_t entry, GmError *err)
+{
+    GmViews *vs = w->vs;
+    const GmTrieNode *nodes = vs->trie->nodes;
+    const WalkState *state = &w->cache[0];
+    const uint32_t base = vs->open.len, end = nodes[top].end;
+    GmOpen open = {NULL, end, GM_RE_EPS, GM_RE_EMPTY}; /* the innermost open node; the others are in vs->open */
+    Taken taken = {0, 0};
+    uint32_t c = top;
+    uint64_t walked = 0;
+    for (;;) {
+        const uint32_t below = nodes[c].end;
+        bool opened = false;
+        if (below == c + 1) {
+            GM_TRY(take(vs, &taken, nodes[c].token, nodes[below].token, err));
+        } else if (GM_RE_ID(entry) == GM_RE_EPS) {
+            GM_TRY(take(vs, &taken, nodes[c].token, nodes[c + 1].token, err));
+            GM_TRY(leave_at(w, c, entry, GM_RE_EMPTY, err));
+        } else {
+            if (state->entry != entry) {
+                GM_TRY(walk_state(w, entry, &state, err));
+            }
+            const bool whole = takes_subtree(vs->trie, c, state);
+            GM_TRY(take(vs, &taken, nodes[c].token, nodes[whole ? below : c + 1].token, err));
+            if (!whole) {
+                opened = true;
+                GM_PUSH(vs->mem, vs->open, open);
+                open = (GmOpen){state->row, below, GM_RE_ID(entry), GM_RE_EMPTY};
+                if ((entry & GM_RE_NULLABLE) != 0) {
+                    GM_TRY(leave_at(w, c, entry, GM_RE_EMPTY, err));
+                }
+            }
+        }
+        c = opened ? c + 1 : below;
+        for (;;) { /* the next node that is not dead */
+            while (c >= open.end && vs->open.len > base) {
+                open = vs->open.data[--vs->open.len];
+            }
+            if (c >= end) {
+                vs->walked += walked;
+                return take_range(vs, taken.from, taken.to, err);
+            }
+            walked++;
+            if (open.row != NULL) {
+                entry = open.row[nodes[c].byte];
+            } else {
+                GM_TRY(gm_re_deriv(vs->rx, open.re, nodes[c].byte, &entry, err));
+            }
+            if (entry != 0) {
+                break;
+            }
+            c = nodes[c].end;
+        }
+    }
+}
+
 /* Read the subtree of one entry, whose byte has led to `entry`: preorder, with a stack of open nodes. */
 static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmError *err)
 {
@@ -118,6 +190,9 @@ static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmE
     const GmTrieNode *nodes = vs->trie->nodes;
     uint32_t base = vs->open.len, end = nodes[top].end;
     uint64_t walked = 0;
+    if (debt == GM_RE_EMPTY) {
+        return walk_free(w, top, entry, err);
+    }
     GM_TRY(arrive(w, top, entry, debt, err));
     for (uint32_t c = top + 1; c < end && vs->open.len > base;) {
         const GmOpen *open = &vs->open.data[vs->open.len - 1];
