@@ -94,8 +94,8 @@ MUTATIONS = (
         (
             (
                 "gm_read.c",
-                "add_closed(s, pop.sym, top.debt, pop.set, err)",
-                "add_closed(s, pop.sym, GM_RE_EMPTY, pop.set, err)",
+                "add_closed(s, others, pop.sym, top.debt, pop.set, err)",
+                "add_closed(s, others, pop.sym, GM_RE_EMPTY, pop.set, err)",
             ),
         ),
     ),

@@ -64,7 +64,7 @@ typedef struct GmReport {
 /* What one sequence holds and has done. */
 typedef struct GmStateReport {
     uint64_t memory_bytes;
-    uint64_t work;        /* members of stack sets that were looked at, one by one, so far */
+    uint64_t work;        /* members of stack sets, and readings, that were looked at, one by one, so far */
     uint32_t nodes, sets; /* of its stacks, what died since the last compaction included */
     uint32_t threads, tops;
 } GmStateReport;

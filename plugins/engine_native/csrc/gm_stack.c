@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 16 }; /* members of a set that are reduced without marks */
+enum { REDUCE_FEW = 16 }; /* members of a set that are reduced without marks */
 enum { COVERS_FAR = 4, COVERS_NEAR = 16 }; /* how far reductions look: links of a chain, members of a set */
 
 static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uint32_t *out, GmError *err)
@@ -123,7 +123,7 @@ static uint32_t found_in(const GmStack *stack, const GmStackSet *set, const uint
     const uint32_t *members = stack->members.data + set->off;
     uint32_t bits = 0;
     for (uint32_t i = 0, k = 0; i < n; i++) {
-        if (set->n > FEW * FEW) { /* few among many are found faster one by one */
+        if (set->n > REDUCE_FEW * REDUCE_FEW) { /* few among many are found faster one by one */
             uint32_t to = set->n;
             while (k < to) {
                 uint32_t mid = k + (to - k) / 2;
@@ -167,7 +167,7 @@ static inline bool may_end(const GmStack *stack, uint32_t node)
  * frame covers goes too, so the order does not matter; a member is never below itself. */
 static GmStatus reduce(GmStack *stack, uint32_t *list, uint32_t *n, GmError *err)
 {
-    bool few = *n <= FEW, some = false;
+    bool few = *n <= REDUCE_FEW, some = false;
     uint32_t covered = 0, kept = 0;
     if (*n < 2 || stack->net == NULL) {
         *n = *n < 2 ? *n : reduce_covered(stack, list, *n);

@@ -4,7 +4,7 @@
  * callers before callees: n states one above the other push n nodes, not n * n. */
 #include "gm_state.h"
 
-enum { FEW = 4 }; /* states of a boundary whose plans are run one by one */
+enum { START_FEW = 4 }; /* states of a boundary whose plans are run one by one */
 
 /* -- plans one by one ----------------------------------------------------------------------------------- */
 
@@ -141,13 +141,13 @@ static GmStatus run_calls(GmState *s, uint32_t token, GmError *err)
 GmStatus gm_state_start(GmState *s, uint32_t byte, uint32_t token, GmError *err)
 {
     GmCore *core = &s->c->core;
-    bool few = s->closed.len <= FEW;
+    bool few = s->closed.len <= START_FEW;
     s->calls.len = 0;
     for (uint32_t i = 0; i < s->closed.len; i++) {
         GmTop top = s->closed.data[i];
         if (byte == GM_PLAN_OF_EXACT) {
             top.debt = GM_RE_EMPTY; /* an exact token ends what is owed */
-        } else {
+        } else if (top.debt != GM_RE_EMPTY) {
             bool violated;
             GM_TRY(gm_state_owe(s, &top.debt, (uint8_t)byte, &violated, err));
             if (violated) {
@@ -159,8 +159,10 @@ GmStatus gm_state_start(GmState *s, uint32_t byte, uint32_t token, GmError *err)
             GM_TRY(gm_core_plan(core, top.state, byte, &plan, err));
             GM_TRY(run_plan(s, plan, top.set, top.debt, token, err));
         } else {
-            uint32_t local;
-            GM_TRY(gm_core_local(core, top.state, byte, &local, err));
+            uint32_t local = gm_map_get(&core->local_map, gm_pair(top.state, byte));
+            if (local == GM_NONE) {
+                GM_TRY(gm_core_local(core, top.state, byte, &local, err));
+            }
             const GmLocalPlan *plan = gm_local_at(core, local);
             if (plan->height > 0) {
                 GM_TRY(call_add(s, local, top.debt, top.set, err));

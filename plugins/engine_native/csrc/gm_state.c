@@ -117,6 +117,9 @@ void gm_state_free(GmState *s)
         gm_program_walk_deinit(&s->program_walk);
     }
     gm_index_deinit(&s->walk_index, &s->mem);
+    gm_index_deinit(&s->thread_index, &s->mem);
+    gm_index_deinit(&s->top_index, &s->mem);
+    gm_index_deinit(&s->closed_index, &s->mem);
     GmConstraint *c = s->c;
     gm_mem_object_free(&c->core.mem, s, sizeof *s);
     gm_constraint_free(c);

@@ -59,6 +59,7 @@ struct GmState {
     GM_VEC(uint64_t) round; /* of a mask: pairs of `walk` by view */
     GM_VEC(const GmToks *) taken; /* of a mask: the sets it is the union of */
     GmIndex walk_index;
+    GmIndex thread_index, top_index, closed_index; /* of next_threads, next_tops and closed, where these are long */
     bool closed_valid, accepting;  /* accepting: as of `closed` */
     GmProgramWalk program_walk;    /* of a parser program */
 };

@@ -318,6 +318,38 @@ def test_overlapping_patterns() -> None:
     assert ord("!") in run.mask()
 
 
+def test_many_terminals_with_a_common_prefix() -> None:
+    """10,000 terminals in progress: each reading is found by its hash, not among all others."""
+    n = 10_000
+
+    def build(b: Builder) -> int:
+        parts = [(literal(b, b"prefix%05d" % i), literal(b, b"!%d" % i)) for i in range(n)]
+        return b.choice([b.seq(part) for part in parts])
+
+    run = Run(build).write(b"prefix", masks_every=1)
+    assert n == run.size.threads
+    assert run.size.work <= 6 * 4 * n
+    run.write(b"00077!77")
+    assert run.accepting
+
+
+def test_many_terminals_that_owe() -> None:
+    """The same behind a terminal that could go on: 1,000 tops, then 1,000 threads with a debt each."""
+    n = 1000
+
+    def build(b: Builder) -> int:
+        heads = [b.terminal(b.choice([b.literal(b"a"), b.literal(b"abcde%03d" % i)])) for i in range(n)]
+        return b.choice([b.seq([head, literal(b, b"bcdef%03d" % i)]) for i, head in enumerate(heads)])
+
+    run = Run(build).write(b"a", masks_every=1)
+    assert n == run.size.tops
+    run.write(b"bcde", masks_every=1)
+    assert 2 * n == run.size.threads
+    assert run.size.work <= 5 * 16 * n
+    run.write(b"f001")
+    assert run.accepting
+
+
 # -- size --------------------------------------------------------------------------------------------------------
 
 
