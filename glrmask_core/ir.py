@@ -48,7 +48,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import accumulate, chain
 from operator import le, lt
 from struct import pack
 
@@ -93,6 +93,7 @@ class Op(enum.IntEnum):
     16, 27
 )
 FIRST_SYNTACTIC = 16
+EMPTY = 1  # the node of the empty text, in every module
 # Longer sequences inside a sequence stay nodes: flattening shared ones would double at every level.
 FLATTEN = 2048
 TWO_LITERALS = bytes((LITERAL, LITERAL))
@@ -157,9 +158,11 @@ class Builder:
         self._ids: dict[object, int] = {}  # by op and what it is made of; sequences and choices by their parts
         self._seqs: dict[tuple[int, ...], int] = {}
         self._choices: dict[tuple[int, ...], int] = {}
+        self._members: dict[tuple[int, ...], int] = {}  # steps of in_order() by what they are made of
         self._nullable: set[int] = set()  # of lexical nodes
         self._args: list[int] = []
         self._large: array[int] = array("i")  # args of automata: behind the others in the module
+        self._automata: list[int] = []
         self._blob = bytearray()
         self._names: dict[str, int] = {}
         self._rules: list[list[int]] = []
@@ -201,11 +204,11 @@ class Builder:
         found = self._ids.get(key)
         if found is not None:
             return found
-        offset, at = len(self._args), len(self._blob)
-        flat: list[int] = []
-        for text in distinct:
-            flat += (at, len(text))
-            at += len(text)
+        offset = len(self._args)
+        lengths = list(map(len, distinct))
+        flat = [0] * (2 * len(lengths))
+        flat[0::2] = accumulate(lengths[:-1], initial=len(self._blob))
+        flat[1::2] = lengths
         self._blob += b"".join(distinct)
         self._args += flat
         return self._add(key, LITERALS, offset, len(distinct), 0, not distinct[0])
@@ -350,6 +353,7 @@ class Builder:
             return found
         offset = len(self._large)
         self._large += args
+        self._automata.append(len(self._rows))
         return self._add(key, AUTOMATON, offset, len(args), 0, nullable)
 
     # -- both levels --------------------------------------------------------------------------
@@ -479,6 +483,30 @@ class Builder:
             self._places.setdefault(node, place)
         return node
 
+    def keyword(self, data: bytes, rest: int, name: str) -> int:
+        """``terminal(seq((literal(data), rest)), name)`` in one step: most terminals of a JSON grammar are keys."""
+        rows, ids, pool = self._rows, self._ids, self._args
+        op, offset, count, _ = rows[rest]
+        if op != LEX_SEQ or rows[pool[offset]][0] == LITERAL or not data or count > FLATTEN:
+            return self.terminal(self.seq((self.literal(data), rest)), name)
+        new = len(rows)
+        first = ids.setdefault((LITERAL, data), new)
+        if first == new:
+            rows.append((LITERAL, len(self._blob), len(data), 0))
+            self._blob += data
+            new += 1
+        parts = (first, *pool[offset : offset + count])
+        lexical = self._seqs.setdefault(parts, new)
+        if lexical == new:
+            rows.append((LEX_SEQ, len(pool), len(parts), 0))
+            pool += parts
+            new += 1
+        row = (TERMINAL, lexical, 0, self._names.setdefault(name, len(self._names)))
+        node = ids.setdefault(row, new)
+        if node == new:
+            rows.append(row)
+        return node
+
     def rule(self, name: str, body: int | None = None, place: Place | None = None) -> int:
         """A new rule; returns the node that calls it. Give the body here or through :meth:`define`.
 
@@ -580,14 +608,15 @@ class Builder:
             tail: more members, after the last one; ``nothing`` for none.
             tail_needed: whether the tail must be there.
         """
-        rows, pool, seqs, choices = self._rows, self._args, self._seqs, self._choices
-        nothing, empty, seq = self._nothing, self._empty, self.seq
+        rows, pool, choices, members = self._rows, self._args, self._choices, self._members
+        nothing, seq, make = self._nothing, self.seq, self._list
         parts = [] if tail == nothing else [tail]  # N(i + 1) reversed, so runs of required members stay flat
         if tail_needed and not parts:
             return nothing
-        for key, value, required in reversed(items):
-            inner = rows[value][0]
-            if rows[key][0] < FIRST_SYNTACTIC or inner < FIRST_SYNTACTIC:
+        left = list(items)
+        while left:
+            key, value, required = left.pop()
+            if rows[key][0] < FIRST_SYNTACTIC or rows[value][0] < FIRST_SYNTACTIC:
                 raise GrammarError("in_order: a key or value is lexical; wrap it in terminal()")
             if required and (tail_needed or not parts):
                 parts += (separator, value, key) if parts else (value, key)
@@ -597,41 +626,74 @@ class Builder:
                 parts = [seq((key, value))]
                 continue
             after = parts[0] if len(parts) == 1 else seq(parts[::-1])
-            # The rest as seq() and choice() would make it: these calls are most of the cost of a schema.
-            new = len(rows)
-            if rows[after][0] == SEQ:
-                rest = seq((separator, after))
-            else:
-                rest = seqs.setdefault((separator, after), new)
-                if rest == new:
-                    rows.append((SEQ, len(pool), 2, 0))
-                    pool += (separator, after)
-            if not tail_needed:
-                inside, new = rest, len(rows)
-                rest = choices.setdefault((inside, empty), new)
-                if rest == new:
-                    rows.append((CHOICE, len(pool), 2, 0))
-                    pool += (inside, empty)
-            if required:
-                parts = [rest, value, key]
-                tail_needed = True
+            known = members.get((after, key, value, separator, tail_needed)) if not required else None
+            if known is not None:
+                parts = [known]
                 continue
-            new = len(rows)
-            if tail_needed or inner == SEQ:
-                mine = seq((key, value, rest))
-                new = len(rows)
+            flat = rows[after][0] != SEQ and rows[value][0] != SEQ  # nothing to flatten
+            if tail_needed:
+                mine = make(SEQ, (key, value, separator, after)) if flat else seq((key, value, separator, after))
             else:
-                mine = seqs.setdefault((key, value, rest), new)
-                if mine == new:
-                    rows.append((SEQ, len(pool), 3, 0))
-                    pool += (key, value, rest)
-                    new += 1
+                rest = make(SEQ, (separator, after)) if flat else seq((separator, after))
+                rest = make(CHOICE, (rest, EMPTY))
+                if required:
+                    parts = [rest, value, key]
+                    tail_needed = True
+                    continue
+                mine = make(SEQ, (key, value, rest)) if flat else seq((key, value, rest))
+            new = len(rows)
             node = choices.setdefault((mine, after), new)
+            members[after, key, value, separator, tail_needed] = node
             if node == new:
                 rows.append((CHOICE, len(pool), 2, 0))
                 pool += (mine, after)
+                node = self._in_bulk(left, separator, node, tail_needed)
             parts = [node]
         return seq(parts[::-1]) if parts else nothing
+
+    def _in_bulk(self, left: list[tuple[int, int, bool]], separator: int, after: int, tail_needed: bool) -> int:
+        """Take those at the end of ``left`` that may be left out; ``after`` was made just now.
+
+        So whatever is made of it is new, and needs no look-up; what is inside of a step stays unknown to seq() and
+        choice(). Returns the N of the last one taken.
+        """
+        rows, pool = self._rows, self._args
+        size = 0
+        for key, value, required in reversed(left):
+            inner = rows[value][0]
+            if required or inner < FIRST_SYNTACTIC or inner == SEQ or rows[key][0] != TERMINAL:
+                break
+            size += 1
+        if size < 2:
+            return after
+        run = left[: -size - 1 : -1]
+        del left[-size:]
+        keys, values = [member[0] for member in run], [member[1] for member in run]
+        new, at = len(rows), len(pool)
+        each = 2 if tail_needed else 4
+        parts = [range(new + i, new + each * size, each) for i in range(each)]
+        mine, nodes = parts[-2:]
+        afters = [after, *nodes[:-1]]
+        made = [(0, 0, 0, 0)] * (each * size)
+        if tail_needed:
+            columns: list[Iterable[int]] = [keys, values, [separator] * size, afters, mine, afters]
+            made[0::2] = [(SEQ, p, 4, 0) for p in range(at, at + 6 * size, 6)]
+            made[1::2] = [(CHOICE, p, 2, 0) for p in range(at + 4, at + 6 * size, 6)]
+        else:
+            rests, maybe = parts[:2]
+            columns = [[separator] * size, afters, rests, [EMPTY] * size, keys, values, maybe, mine, afters]
+            made[0::4] = [(SEQ, p, 2, 0) for p in range(at, at + 9 * size, 9)]
+            made[1::4] = [(CHOICE, p, 2, 0) for p in range(at + 2, at + 9 * size, 9)]
+            made[2::4] = [(SEQ, p, 3, 0) for p in range(at + 4, at + 9 * size, 9)]
+            made[3::4] = [(CHOICE, p, 2, 0) for p in range(at + 7, at + 9 * size, 9)]
+        steps = zip(afters, keys, values, [separator] * size, [tail_needed] * size, strict=True)
+        self._members.update(zip(steps, nodes, strict=True))
+        flat = [0] * (len(columns) * size)
+        for i, column in enumerate(columns):
+            flat[i :: len(columns)] = column
+        rows += made
+        pool += flat
+        return nodes[-1]
 
     # -- finishing ----------------------------------------------------------------------------
 
@@ -647,8 +709,8 @@ class Builder:
         """
         made = Builder.__new__(Builder)
         made._rows, made._ids, made._nullable = self._rows.copy(), self._ids.copy(), self._nullable.copy()
-        made._large = self._large[:]
-        made._seqs, made._choices = self._seqs.copy(), self._choices.copy()
+        made._large, made._automata = self._large[:], self._automata.copy()
+        made._seqs, made._choices, made._members = self._seqs.copy(), self._choices.copy(), self._members.copy()
         made._args, made._blob, made._names = self._args.copy(), self._blob.copy(), self._names.copy()
         made._rules = [rule.copy() for rule in self._rules]
         made._slots, made._places, made._rule_places = (
@@ -678,9 +740,11 @@ class Builder:
             if body < 0:
                 raise GrammarError(f'rule "{names[name]}" has no definition')
         rows = self._rows
-        if self._large:
-            behind = len(self._args)
-            rows = [(op, a + behind, b, c) if op == AUTOMATON else (op, a, b, c) for op, a, b, c in rows]
+        if self._automata:
+            rows, behind = rows.copy(), len(self._args)
+            for node in self._automata:
+                op, a, b, c = rows[node]
+                rows[node] = op, a + behind, b, c
         args = _ints(self._args)
         args += self._large
         return Module(
@@ -706,6 +770,15 @@ class Builder:
                 self._nullable.add(node)
         return node
 
+    def _list(self, op: int, parts: tuple[int, ...]) -> int:
+        """A syntactic sequence or choice as it stands."""
+        new = len(self._rows)
+        node = (self._seqs if op == SEQ else self._choices).setdefault(parts, new)
+        if node == new:
+            self._rows.append((op, len(self._args), len(parts), 0))
+            self._args += parts
+        return node
+
     def _pooled(self, op: int, args: tuple[int, ...], b: int, c: int, nullable: bool) -> int:
         """A node whose children are in the args pool."""
         key = (op, args, b, c)
@@ -722,14 +795,17 @@ class Builder:
         return self._add((op, slot), op, self._name(slot), 0, 0, False)
 
     def _join_literals(self, parts: list[int]) -> list[int]:
-        rows = self._rows
-        out = parts[:1]
-        for part in parts[1:]:
-            if rows[part][0] == LITERAL and rows[out[-1]][0] == LITERAL:
-                out[-1] = self.literal(self._bytes(out[-1]) + self._bytes(part))
-            else:
-                out.append(part)
-        return out
+        out: list[int] = []
+        run: list[int] = []
+        for part in (*parts, self._nothing):
+            if self._rows[part][0] == LITERAL:
+                run.append(part)
+                continue
+            if run:
+                out.append(run[0] if len(run) == 1 else self.literal(b"".join(map(self._bytes, run))))
+                run = []
+            out.append(part)
+        return out[:-1]
 
     def _bytes(self, node: int) -> bytes:
         _, offset, length, _ = self._rows[node]

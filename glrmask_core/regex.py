@@ -36,6 +36,7 @@ def compile_regex(
     search: bool = False,
     chars: CharsFn | None = None,
     raw_byte: Callable[[int], int] | None = None,
+    text: Callable[[str], int] | None = None,
 ) -> int:
     """The lexical node of a regular expression.
 
@@ -48,6 +49,7 @@ def compile_regex(
         chars: makes the node for one character out of ranges of code points; ``builder.chars`` by default.
             A front-end that spells characters in another way (JSON escapes) gives its own: the mapping
             must be one to one on texts.
+        text: makes the node of several characters in a row; by default that of ``chars`` for each.
         raw_byte: makes the node of a raw byte (GLRM); ``builder.bytes_class`` by default.
 
     Returns:
@@ -59,7 +61,7 @@ def compile_regex(
     Cost: linear in the pattern, about 1 us per construct; ``\\p`` and ``i`` make tables on first use (150 ms).
     """
     tree = parse(pattern, dialect, flags)
-    lower = _Lower(builder, chars, raw_byte, pattern)
+    lower = _Lower(builder, chars, raw_byte, text)
     parts = lower.anchored(tree)
     if not search:
         return builder.choice(parts.values())
@@ -74,32 +76,39 @@ class _Lower:
     """Nodes of the tree to nodes of the builder; recursion is bounded by the parser's nesting limit."""
 
     def __init__(
-        self, builder: Builder, chars: CharsFn | None, raw_byte: Callable[[int], int] | None, pattern: str
+        self,
+        builder: Builder,
+        chars: CharsFn | None,
+        raw_byte: Callable[[int], int] | None,
+        text: Callable[[str], int] | None,
     ) -> None:
         self.b = builder
-        self.own_chars = chars is not None
         self.chars: CharsFn = chars or builder.chars
         self.raw = raw_byte or (lambda byte: builder.bytes_class((byte,)))
-        self.pattern = pattern
+        self.text = text or (self._literal if chars is None else self._spelled)
+
+    def _literal(self, text: str) -> int:
+        try:
+            return self.b.literal(text.encode())
+        except UnicodeEncodeError:  # a lone surrogate is no character
+            return self.b.nothing()
+
+    def _spelled(self, text: str) -> int:
+        return self.b.seq(self.chars(((ord(c), ord(c)),)) for c in text)
 
     def plain(self, node: Node) -> int:
         """A part without anchors."""
         kind = node[0]
         b = self.b
         if kind == "text":
-            if not self.own_chars:
-                try:
-                    return b.literal(node[1].encode())
-                except UnicodeEncodeError:  # a lone surrogate is no character
-                    return b.nothing()
-            return b.seq(self.chars(((ord(c), ord(c)),)) for c in node[1])
+            return self.text(node[1])
         if kind == "set":
             ranges, raw = node[1], node[2]
             return b.choice((self.chars(ranges), *(self.raw(byte) for byte in raw))) if raw else self.chars(ranges)
         if kind == "seq":
-            return b.seq(self.plain(x) for x in node[1])
+            return b.seq([self.plain(x) for x in node[1]])
         if kind == "alt":
-            return b.choice(self.plain(x) for x in node[1])
+            return b.choice([self.plain(x) for x in node[1]])
         if kind == "rep":
             return b.repeat(self.plain(node[1]), node[2], node[3])
         return b.empty()
@@ -122,9 +131,16 @@ class _Lower:
             return out
         if kind == "seq":
             out = {(False, False): b.empty()}
+            plain: list[int] = []  # parts since the last anchor
             for part in node[1]:
+                if not _has_anchor(part):
+                    plain.append(self.plain(part))
+                    continue
+                if plain:
+                    out = self._follow(out, {(False, False): b.seq(plain)})
+                    plain = []
                 out = self._follow(out, self.anchored(part))
-            return out
+            return self._follow(out, {(False, False): b.seq(plain)}) if plain else out
         return self._repeated(self.anchored(node[1]), node[2], node[3])
 
     def _repeated(self, body: Anchored, low: int, high: int | None) -> Anchored:

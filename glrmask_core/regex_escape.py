@@ -111,9 +111,9 @@ class Reader:
         self.at += 2
         if not c:
             self.fail("a backslash at the end", start)
-        shorthand = {"d": DIGIT, "w": WORD, "s": ECMA_SPACE if self.ecma else SPACE}
-        if c.lower() in shorthand:
-            found = shorthand[c.lower()]
+        if c in "dwsDWS":
+            kind = c.lower()
+            found = DIGIT if kind == "d" else WORD if kind == "w" else ECMA_SPACE if self.ecma else SPACE
             if self.ecma and "i" in self.flags:  # \w gains two letters that fold to s and k
                 found = ignore_case(found)
             return (found if c.islower() else complement(found)), None
@@ -278,7 +278,7 @@ class Reader:
         c = text[start]
         if c == "\\":
             return self._escape(in_class=True)
-        for operation in ("[:", "[.", "[=", "&&", "~~", "||"):
+        for operation in ("[:", "[.", "[=", "&&", "~~", "||") if c in "[&~|" else ():
             if text.startswith(operation, start) and (not self.ecma or operation == "[:"):
                 self.fail(f'"{operation}" in a class could be a POSIX class or a set operation; escape it', start)
         if c == "[" and self.glrm:

@@ -16,10 +16,14 @@ from .regex_sets import ALL, complement
 __all__ = ["Dialect", "Node", "RegexError", "parse"]
 
 MAX_NESTING = 200
+MOST_CLASSES = 1024  # kept per process
+_classes: dict[str, Node] = {}
 MAX_LENGTH = 500_000  # characters; about a second and 100 MB at worst
 _BOUND = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
 _PLAIN = re.compile(r"[^\\^$.|?*+(){}\[\]#\s]+|[^\S\n]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([A-Za-z]*)(?:(-)([A-Za-z]*))?([:)])")
+_CLASS = re.compile(r"\[(?:[^\\\]]|\\.)*\]", re.DOTALL)
+_SIMPLE: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _NEWLINES = {"PYTHON": ((10, 10),), "ECMA": ((10, 10), (13, 13), (0x2028, 0x2029))}
 
 
@@ -117,10 +121,9 @@ class _Parser(Reader):
         while "x" in self.flags and self.at < len(self.text) and self._skip_verbose():
             pass
         c = self.text[self.at : self.at + 1]
-        simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-        if c in simple:
+        if c in _SIMPLE:
             self.at += 1
-            return simple[c]
+            return _SIMPLE[c]
         if c != "{":
             return None
         found = _BOUND.match(self.text, self.at)
@@ -144,7 +147,7 @@ class _Parser(Reader):
         if c == "(":
             return self._group()
         if c == "[":
-            return self._class()
+            return self._known_class() if self.ecma and not self.flags else self._class()
         if c == "\\":
             return self._escape_atom()
         if c == ".":
@@ -160,6 +163,21 @@ class _Parser(Reader):
             self.fail('"{" does not follow anything it could repeat; escape it to mean the character')
         self.at += 1
         return self._char(ord(c))
+
+    def _known_class(self) -> Node:
+        """A class of the ECMA dialect without flags; the same few are met again and again."""
+        found = _CLASS.match(self.text, self.at)
+        if found is None:
+            return self._class()
+        node = _classes.get(found[0])
+        if node is None:
+            node = self._class()
+            if self.at == found.end():
+                if len(_classes) >= MOST_CLASSES:
+                    _classes.clear()
+                _classes[found[0]] = node
+        self.at = found.end()
+        return node
 
     def _anchor(self, c: str) -> Node:
         here = self.at

@@ -137,3 +137,23 @@ def test_a_copy_goes_its_own_way() -> None:
     made.automaton_rows(2, 0, (1,), [made.literal(b"y")], array("i", [0, 0, 1]))
     made.optional(made.literal(b"z"))
     assert len(made.build(made.empty())) == len(builder.build(builder.empty())) + 4
+
+
+@pytest.mark.parametrize("rest", [b":", b" : ", b""])
+@pytest.mark.parametrize("data", [b'"a"', b""])
+def test_keyword_is_its_long_form(rest: bytes, data: bytes) -> None:
+    builder = Builder()
+    blank = builder.repeat(builder.literal(b" "), 0, 4)
+    for tail in (builder.literal(rest), builder.seq([blank, builder.literal(rest), blank]), blank):
+        short = builder.keyword(data, tail, "a key")
+        before = len(builder.build(builder.empty()))
+        assert builder.terminal(builder.seq((builder.literal(data), tail)), "a key") == short
+        assert short == builder.keyword(data, tail, "a key")
+        assert before == len(builder.build(builder.empty())), "nothing new"
+
+
+def test_literals_join_across_parts() -> None:
+    builder = Builder()
+    a, b, x = builder.literal(b"a"), builder.literal(b"b"), builder.repeat(builder.literal(b"x"), 1, None)
+    node = builder.seq([a, b, x, b, a, a, x])
+    assert builder.seq([builder.literal(b"ab"), x, builder.literal(b"baa"), x]) == node

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from glrmask_frontend_jsonschema import digits
 from glrmask_frontend_jsonschema.lower import Lowering
+from glrmask_frontend_jsonschema.lower_object import ObjectLowering
 from glrmask_frontend_jsonschema.plugin import JsonSchemaFrontend
 
 frontend = JsonSchemaFrontend()
@@ -142,3 +143,33 @@ def accepts(machine: digits.Machine, moves: dict[tuple[int, int], int], text: st
         if state is not None:
             state = moves.get((state, byte))
     return state in machine.accepting
+
+
+def test_witnesses_are_shared_among_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    free = ObjectLowering._free
+
+    def counted(self: ObjectLowering, *args: Any) -> int:
+        asked.append(args)
+        return free(self, *args)
+
+    monkeypatch.setattr(ObjectLowering, "_free", counted)
+    sizes = []
+    for most in (3, 8):
+        asked.clear()
+        schema = objects(10) | {"not": {"patternProperties": {"^a": False}}, "maxProperties": most}
+        frontend.parse(json.dumps(schema), {})
+        sizes.append(len(asked))
+    assert sizes[0] == sizes[1]
+
+
+def test_references_are_followed_once() -> None:
+    def schema(size: int) -> Any:
+        return {
+            "definitions": {"deep": {"a": {"b": {"c": {"type": "object", "properties": {"x": {"type": "null"}}}}}}},
+            "properties": {f"k{i}": {"$ref": "#/definitions/deep/a/b/c"} for i in range(size)},
+        }
+
+    one = calls(schema(200)) - calls(schema(100))
+    plain = calls(objects(200)) - calls(objects(100))
+    assert one < plain, "a reference costs less than a small schema in its place"

@@ -10,7 +10,20 @@ from array import array
 from dataclasses import dataclass
 from typing import Any
 
-from glrmask_core.ir import Builder, Op
+from glrmask_core.ir import (
+    AUTOMATON,
+    BOTH,
+    BYTES,
+    CHARS,
+    LEX_CHOICE,
+    LEX_REPEAT,
+    LEX_SEQ,
+    LITERAL,
+    LITERALS,
+    NOTHING,
+    WITHOUT,
+    Builder,
+)
 
 from .spelling import spelled_length
 
@@ -37,25 +50,25 @@ class Fragment:
         """Build it; the node of each step."""
         made: list[int] = []
         for op, data in self.steps:
-            if op == Op.LITERAL:
+            if op == LITERAL:
                 node = builder.literal(data)
-            elif op == Op.CHARS:
+            elif op == CHARS:
                 node = builder.chars(data)
-            elif op == Op.LEX_SEQ:
+            elif op == LEX_SEQ:
                 node = builder.seq([made[i] for i in data])
-            elif op == Op.LEX_CHOICE:
+            elif op == LEX_CHOICE:
                 node = builder.choice([made[i] for i in data])
-            elif op == Op.LEX_REPEAT:
+            elif op == LEX_REPEAT:
                 node = builder.repeat(made[data[0]], data[1], data[2])
-            elif op == Op.BYTES:
+            elif op == BYTES:
                 node = builder.bytes_class(data)
-            elif op == Op.LITERALS:
+            elif op == LITERALS:
                 node = builder.literals(data)
-            elif op == Op.BOTH:
+            elif op == BOTH:
                 node = builder.both(made[data[0]], made[data[1]])
-            elif op == Op.WITHOUT:
+            elif op == WITHOUT:
                 node = builder.without(made[data[0]], made[data[1]])
-            elif op == Op.AUTOMATON:
+            elif op == AUTOMATON:
                 states, start, accepting, labels, edges = data
                 node = builder.automaton_rows(states, start, accepting, [made[i] for i in labels], edges)
             else:
@@ -76,27 +89,27 @@ class Fragment:
 
     def _compute_ends(self, step: int, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> set[int]:
         op, data = self.steps[step]
-        if op == Op.LITERAL:
+        if op == LITERAL:
             return {at + len(data)} if text.startswith(data, at) else set()
-        if op == Op.LITERALS:
+        if op == LITERALS:
             return {at + len(one) for one in data if text.startswith(one, at)}
-        if op == Op.BYTES:
+        if op == BYTES:
             return {at + 1} if at < len(text) and text[at] in data else set()
-        if op == Op.CHARS:
+        if op == CHARS:
             return self._char_end(data, at, text)
-        if op == Op.LEX_CHOICE:
+        if op == LEX_CHOICE:
             return {end for part in data for end in self._ends(part, at, text, memo)}
-        if op == Op.LEX_SEQ:
+        if op == LEX_SEQ:
             ends = {at}
             for part in data:
                 ends = {end for begin in ends for end in self._ends(part, begin, text, memo)}
             return ends
-        if op == Op.LEX_REPEAT:
+        if op == LEX_REPEAT:
             return self._repeat_ends(data, at, text, memo)
-        if op in (Op.BOTH, Op.WITHOUT):
+        if op in (BOTH, WITHOUT):
             left, right = (self._ends(part, at, text, memo) for part in data)
-            return set(left & right if op == Op.BOTH else left - right)
-        if op == Op.AUTOMATON:
+            return set(left & right if op == BOTH else left - right)
+        if op == AUTOMATON:
             _, start, accepting, labels, edges = data
             ways: dict[int, list[tuple[int, int]]] = {}
             for source, label, target in zip(edges[0::3], edges[1::3], edges[2::3], strict=True):
@@ -149,25 +162,25 @@ class Fragment:
         op, data = self.steps[step]
         if depth == 0:
             return None
-        if op == Op.LITERAL:
+        if op == LITERAL:
             size = spelled_length(data)
             return size, size
-        if op == Op.LITERALS:
+        if op == LITERALS:
             sizes = [spelled_length(one) for one in data]
             return min(sizes), max(sizes)
-        if op == Op.LEX_REPEAT:
+        if op == LEX_REPEAT:
             inner = self.lengths(data[0], depth - 1)
             if inner is None:
                 return None
             open_end = data[2] is None or inner[1] is None
             return inner[0] * data[1], None if open_end else (inner[1] or 0) * data[2]
-        if op in (Op.LEX_SEQ, Op.LEX_CHOICE):
+        if op in (LEX_SEQ, LEX_CHOICE):
             found = [self.lengths(part, depth - 1) for part in data]
             known = [x for x in found if x is not None]
             if len(known) < len(found):
                 return None
-            join = sum if op == Op.LEX_SEQ else max
-            low = sum(x[0] for x in known) if op == Op.LEX_SEQ else min(x[0] for x in known)
+            join = sum if op == LEX_SEQ else max
+            low = sum(x[0] for x in known) if op == LEX_SEQ else min(x[0] for x in known)
             highs = [x[1] for x in known]
             return low, None if None in highs else join(h for h in highs if h is not None)
         return None
@@ -177,7 +190,7 @@ class FragmentMaker:
     """Makes a fragment step by step, with the methods of a builder and none of its cost."""
 
     def __init__(self) -> None:
-        self._steps: list[tuple[int, Any]] = [(int(Op.NOTHING), None), (int(Op.LITERAL), b"")]
+        self._steps: list[tuple[int, Any]] = [(NOTHING, None), (LITERAL, b"")]
 
     def _add(self, op: int, data: Any) -> int:
         self._steps.append((op, data))
@@ -193,24 +206,24 @@ class FragmentMaker:
 
     def literal(self, data: bytes) -> int:
         """Exactly these bytes."""
-        return self._add(Op.LITERAL, data)
+        return self._add(LITERAL, data)
 
     def literals(self, texts: list[bytes]) -> int:
         """Any of these byte strings."""
-        return self._add(Op.LITERALS, tuple(texts)) if texts else 0
+        return self._add(LITERALS, tuple(texts)) if texts else 0
 
     def bytes_class(self, members: bytes) -> int:
         """One byte."""
-        return self._add(Op.BYTES, members)
+        return self._add(BYTES, members)
 
     def seq(self, parts: list[int]) -> int:
         """One after the other."""
-        return 0 if 0 in parts else self._add(Op.LEX_SEQ, tuple(parts))
+        return 0 if 0 in parts else self._add(LEX_SEQ, tuple(parts))
 
     def choice(self, parts: list[int]) -> int:
         """Any one of the parts."""
         kept = [part for part in parts if part]
-        return self._add(Op.LEX_CHOICE, tuple(kept)) if len(kept) > 1 else kept[0] if kept else 0
+        return self._add(LEX_CHOICE, tuple(kept)) if len(kept) > 1 else kept[0] if kept else 0
 
     def optional(self, part: int) -> int:
         """The part or nothing."""
@@ -218,23 +231,23 @@ class FragmentMaker:
 
     def repeat(self, part: int, low: int, high: int | None) -> int:
         """The part ``low`` to ``high`` times."""
-        return self._add(Op.LEX_REPEAT, (part, low, high))
+        return self._add(LEX_REPEAT, (part, low, high))
 
     def both(self, left: int, right: int) -> int:
         """Intersection."""
-        return self._add(Op.BOTH, (left, right)) if left and right else 0
+        return self._add(BOTH, (left, right)) if left and right else 0
 
     def automaton(
         self, states: int, start: int, accepting: tuple[int, ...], labels: list[int], edges: array[int]
     ) -> int:
         """A finite automaton whose edges carry steps, as in ``Builder.automaton_rows``."""
-        return self._add(Op.AUTOMATON, (states, start, accepting, labels, edges))
+        return self._add(AUTOMATON, (states, start, accepting, labels, edges))
 
     def fragment(self, root: int) -> Fragment:
         """The finished fragment; ``root`` is the last step made."""
         steps = self._steps
         if root != len(steps) - 1:
-            steps.append((int(Op.LEX_SEQ), (root,)))
+            steps.append((LEX_SEQ, (root,)))
         return Fragment(tuple(steps), len(steps) - 1, frozenset())
 
 
@@ -260,32 +273,32 @@ def capture(builder: Builder, root: int, single: set[int], body: int) -> Fragmen
         position[node] = len(steps)
         here = [position[child] for child in children]
         data: Any = None
-        if op == Op.LITERAL:
+        if op == LITERAL:
             data = blob[a : a + b]
-        elif op == Op.LITERALS:
+        elif op == LITERALS:
             data = tuple(blob[args[a + 2 * i] : args[a + 2 * i] + args[a + 2 * i + 1]] for i in range(b))
-        elif op == Op.BYTES:
+        elif op == BYTES:
             data = bytes(i for i in range(256) if blob[a + (i >> 3)] >> (i & 7) & 1)
-        elif op == Op.CHARS:
+        elif op == CHARS:
             data = tuple((args[a + 2 * i], args[a + 2 * i + 1]) for i in range(b))
-        elif op == Op.LEX_REPEAT:
+        elif op == LEX_REPEAT:
             data = (here[0], b, None if c < 0 else c)
         else:
             data = tuple(here)
         steps.append((op, data))
     is_open = False
     op, a, b, _ = module.row(root)
-    if op == Op.LEX_SEQ:
+    if op == LEX_SEQ:
         is_open = args[a] == body == args[a + b - 1]
     return Fragment(tuple(steps), position[root], frozenset(position[n] for n in single if n in position), is_open)
 
 
 def _children(op: int, a: int, b: int, args: Any) -> list[int]:
-    if op in (Op.LEX_SEQ, Op.LEX_CHOICE):
+    if op in (LEX_SEQ, LEX_CHOICE):
         return list(args[a : a + b])
-    if op == Op.LEX_REPEAT:
+    if op == LEX_REPEAT:
         return [a]
-    if op in (Op.BOTH, Op.WITHOUT):
+    if op in (BOTH, WITHOUT):
         return [a, b]
-    assert op != Op.AUTOMATON, "patterns and formats are made without automata"
+    assert op != AUTOMATON, "patterns and formats are made without automata"
     return []

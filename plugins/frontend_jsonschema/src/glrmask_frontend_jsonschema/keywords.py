@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 TYPES = frozenset(("null", "boolean", "object", "array", "number", "integer", "string"))
 NO_NAMES: frozenset[str] = frozenset()
+new = tuple.__new__  # named tuples without the call of their own __new__
+ONLY_REF = frozenset(("$ref",))
 MOST_COUNT = 2**31 - 1  # counts in the IR are int32
 
 
@@ -66,6 +68,7 @@ class Readers(Texts):
         self.proofs: dict[tuple[int, int, int], bool] = {}
         self._atoms: dict[object, Expr] = {}
         self._constants: dict[object, Expr] = {}
+        self._referred: dict[tuple[str, int], Expr] = {}  # by reference and context
         self._typed: dict[str | tuple[str, ...], Expr] = {}  # by type or types
         self._here: tuple[Expr, str] | None = None
         true = self.exprs.true
@@ -99,45 +102,64 @@ class Readers(Texts):
 
     def atom(self, schema: Any, where: Where, context: Context) -> Expr:
         """The expression of a schema (or boolean); a schema that only refers is what it refers to."""
-        passed: set[int] | None = None
-        while True:
-            if schema is True or (not schema and isinstance(schema, dict)):
-                return self.exprs.true
-            if schema is False:
-                return self.exprs.false
-            if not isinstance(schema, dict):
-                raise fault(pointer(where), "a schema (an object or a boolean)", schema)
-            if "$id" in schema or "id" in schema:
-                context = self.resolver.inside(schema, context)
-            key: object = (id(schema), id(context)) if self.resolver.scoped else id(schema)
-            made = self._atoms.get(key)
+        if not isinstance(schema, dict):
+            if isinstance(schema, bool):
+                return self.exprs.true if schema else self.exprs.false
+            raise fault(pointer(where), "a schema (an object or a boolean)", schema)
+        if len(schema) == 1 and not self.dropped:
+            ref = schema.get("$ref")
+            made = self._referred.get((ref, id(context))) if isinstance(ref, str) else None
             if made is not None:
                 return made
-            words = EFFECTIVE.intersection(schema)
-            groups = GROUPS_OF.get(words, -1)
-            if groups < 0:
-                groups = groups_of(words)
-            if groups != REFER or "$ref" not in schema or "$dynamicRef" in schema or "$recursiveRef" in schema:
-                break
-            if self.dropped and (id(schema), "$ref") in self.dropped:
-                break
-            passed = passed or set()
-            if id(schema) in passed:
-                raise fault(pointer(where, "$ref"), "a reference that ends at a schema", "a cycle of references")
-            passed.add(id(schema))
-            schema, where, context = self.resolver.resolve(schema["$ref"], schema, where, context)
+        if "$id" in schema or "id" in schema:
+            context = self.resolver.inside(schema, context)
+        key: object = (id(schema), id(context)) if self.resolver.scoped else id(schema)
+        made = self._atoms.get(key)
+        if made is not None:
+            return made
+        words = EFFECTIVE.intersection(schema)
+        groups = GROUPS_OF.get(words, -1)
+        if groups < 0:
+            groups = groups_of(words)
+        if groups == TYPE:
+            found = schema["type"]
+            made = self._typed.get(found) if isinstance(found, str) else None
+            if made is not None and len(self._atoms) < self.settings.max_nodes:
+                self._atoms[key] = made
+                return made
+        if groups == REFER and self._only_refers(words, schema):
+            link = schema["$ref"], id(context)
+            made = self._referred.get(link) if isinstance(link[0], str) else None
+            if made is None:
+                made = self._referred[link] = self._follow(schema, where, context)
+            return made
+        if not groups:
+            return self.exprs.true
         if len(self._atoms) >= self.settings.max_nodes:
             raise fault(pointer(where), f"at most {self.settings.max_nodes} schemas (option max_nodes)", "more")
-        made = self._shared(schema, groups) if not groups & ~TYPE else None
+        made = self._shared(schema) if groups == TYPE else None
         if made is None:
             made = Expr(ATOM, (), schema, where, context, groups)
         self._atoms[key] = made
         return made
 
-    def _shared(self, schema: dict[str, Any], groups: int) -> Expr | None:
+    def _only_refers(self, words: frozenset[str], schema: dict[str, Any]) -> bool:
+        return words == ONLY_REF and not (self.dropped and (id(schema), "$ref") in self.dropped)
+
+    def _follow(self, schema: dict[str, Any], where: Where, context: Context) -> Expr:
+        """What a schema that only refers stands for, at the end of the chain."""
+        passed: set[int] = set()
+        while isinstance(schema, dict) and self._only_refers(EFFECTIVE.intersection(schema), schema):
+            if id(schema) in passed:
+                raise fault(pointer(where, "$ref"), "a reference that ends at a schema", "a cycle of references")
+            passed.add(id(schema))
+            schema, where, context = self.resolver.resolve(schema["$ref"], schema, where, context)
+            if isinstance(schema, dict) and ("$id" in schema or "id" in schema):
+                context = self.resolver.inside(schema, context)
+        return self.atom(schema, where, context)
+
+    def _shared(self, schema: dict[str, Any]) -> Expr | None:
         """The expression of a schema that says no more than a type, one for all of them; None when it is faulty."""
-        if not groups:
-            return self.exprs.true
         found = schema["type"]
         if isinstance(found, list) and "object" not in found and all(isinstance(name, str) for name in found):
             found = tuple(found)
@@ -147,7 +169,7 @@ class Readers(Texts):
         if made is None:
             if not found or not TYPES.issuperset((found,) if isinstance(found, str) else found):
                 return None
-            made = self._typed[found] = Expr(ATOM, (), schema, None, self.resolver.start, groups)
+            made = self._typed[found] = Expr(ATOM, (), schema, None, self.resolver.start, TYPE)
             made.shared = True
         return made
 
@@ -204,7 +226,7 @@ class Readers(Texts):
         obj: tuple[Obj, ...] = ()
         if "object" in kinds:
             obj = self._objects(schema, expr) if groups & OBJECT else every.obj
-        made = Shape("null" in kinds, 3 if "boolean" in kinds else 0, num, strs, arr, obj)
+        made = new(Shape, ("null" in kinds, 3 if "boolean" in kinds else 0, num, strs, arr, obj))
         if groups & VALUE:
             for keyword in ("const", "enum"):
                 if keyword in schema:
@@ -383,7 +405,8 @@ class Readers(Texts):
         if high is not None and low > high:
             return ()
         seen = (len(prefix), rest_keyword in schema, looked)
-        return (Arr(tuple(prefix), rest, low, high, contains, expr if unique and high not in (0, 1) else None, seen),)
+        distinct = expr if unique and high not in (0, 1) else None
+        return (new(Arr, (tuple(prefix), rest, low, high, contains, distinct, seen)),)
 
     # -- objects ------------------------------------------------------------------------------
 
@@ -448,7 +471,7 @@ class Readers(Texts):
             return ()
         everything = "additionalProperties" in schema
         seen = None if everything else (declared, tuple(languages)) if declared or languages else UNSEEN
-        record = Obj(props, late, required, tuple(rules), low, high, (), seen)
+        record = new(Obj, (props, late, required, tuple(rules), low, high, (), seen))
         if "dependentRequired" in schema:
             return self._dependent(self._map(schema, "dependentRequired", expr), "dependentRequired", expr, (record,))
         return (record,)

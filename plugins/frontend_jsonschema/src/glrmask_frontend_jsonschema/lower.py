@@ -8,7 +8,7 @@ from glrmask_core.errors import GrammarError
 from glrmask_core.ir import Module
 from glrmask_core.source import Diagnostic
 
-from .expr import ATOM, FALSE_KIND, TRUE_KIND, Expr
+from .expr import ATOM, Expr
 from .fragment import Fragment
 from .lower_array import ArrayLowering
 from .lower_number import NumberTooLarge, number_fragment
@@ -38,8 +38,9 @@ class Lowering:
         self.arrays = ArrayLowering(self)
         self.objects = ObjectLowering(self)
         self.plain_keys = settings.escapes != "any"
-        self._keys: dict[str, int] = {}
+        self.keys: dict[str, int] = {}  # terminals made by key()
         self._replayed: dict[int, tuple[Fragment, int]] = {}  # by identity, which the entry keeps
+        meaning.exprs.true.node, meaning.exprs.false.node = self.marks.any_value, self.builder.nothing()
         self._depth = 0
         self._queue: list[Expr] = []
 
@@ -68,10 +69,6 @@ class Lowering:
         node = expr.node
         if node is not None:
             return node
-        if expr.kind == TRUE_KIND:
-            return self.marks.any_value
-        if expr.kind == FALSE_KIND:
-            return self.builder.nothing()
         if expr.state & 2:
             return self._rule(expr)
         if self._depth >= DEEPEST:
@@ -160,16 +157,16 @@ class Lowering:
 
     def key(self, name: str) -> int:
         """The terminal of a known key, its colon and the white space around that."""
-        made = self._keys.get(name)
+        made = self.keys.get(name)
         if made is None:
             builder = self.builder
             if self.plain_keys and name.isascii() and is_plain(name):
                 shown = f'"{name}"'
-                lexical = builder.seq((builder.literal(shown.encode()), self.marks.colon))
+                made = builder.keyword(shown.encode(), self.marks.colon, shown + " key")
             else:
-                shown = json.dumps(name)
                 lexical = builder.seq((self.marks.quote, self.strings.speller.text(name), self.marks.key_end))
-            made = self._keys[name] = builder.terminal(lexical, shown + " key")
+                made = builder.terminal(lexical, json.dumps(name) + " key")
+            self.keys[name] = made
         return made
 
     def free_key(self, body: int, names: list[str]) -> int:

@@ -35,6 +35,8 @@ class ObjectLowering:
         self.builder = lowering.builder
         self.marks = lowering.marks
         self._built = 0
+        self._others: dict[tuple[str, ...], int] = {}  # any member with a key that is none of these
+        self._apart: dict[tuple[Strings, Strings], bool] = {}
         self.any_order = lowering.settings.property_order == "any"
 
     def node(self, record: Obj, origin: Expr) -> int:
@@ -93,25 +95,24 @@ class ObjectLowering:
             reason = f"the combinators of this schema come to more than {MOST_BUILT} kinds of objects"
             self.meaning.refuse(origin, _combinator(origin), reason, "Simplify them.")
         nothing = builder.nothing()
-        names: list[str] = list(record.props)
-        if record.late:
-            late = record.late
-            names.sort(key=lambda name: late.get(name, 0))
+        props, late, required = record.props, record.late, record.required
+        if late:
+            props = {name: props[name] for name in sorted(props, key=lambda name: late.get(name, 0))}
+        keys, node_of = lowering.keys, lowering.node_of
         members: list[Member] = []
-        required = record.required
-        for name in names:
-            value = record.props[name]
-            node = nothing if value.kind == FALSE_KIND else lowering.node_of(value)
-            if node == nothing:
-                if name in required:
-                    return nothing
-                continue
-            key = lowering.key(name)
-            if key == nothing:
-                if name in required:
-                    return nothing
-                continue
-            members.append((key, node, name in required))
+        for name, value in props.items():
+            node = value.node
+            if node is None:
+                node = node_of(value)
+            if node:  # not nothing
+                key = keys.get(name)
+                if key is None:
+                    key = lowering.key(name)
+                if key:
+                    members.append((key, node, name in required))
+                    continue
+            if name in required:
+                return nothing
         free = self._free(record, None, origin)
         if len(witnesses) > MOST_WITNESSES:
             self.meaning.refuse(
@@ -152,27 +153,24 @@ class ObjectLowering:
                 out.append(nodes)
         return out
 
-    def _tail(self, record: Obj, free: int, witnesses: Sequence[Rule], low: int, high: int | None, origin: Expr) -> int:
-        """One or more free members, witnesses among them."""
+    def _tail(self, free: int, sets: list[list[int]], low: int, high: int | None) -> int:
+        """One or more free members, those of one of the sets among them (see :meth:`_witness_sets`)."""
         builder, comma = self.builder, self.marks.comma
         low = max(low, 1)
         if high is not None and high < low:
             return builder.nothing()
-        if not witnesses:
+        if sets == [[]]:
             return builder.repeat(free, low, high, comma)
         extra = None if free == builder.nothing() else free
         return builder.choice(
-            [
-                builder.any_order([(node, True) for node in nodes], comma, extra, low, high)
-                for nodes in self._witness_sets(record, witnesses, origin)
-            ]
+            [builder.any_order([(node, True) for node in nodes], comma, extra, low, high) for nodes in sets]
         )
 
     def _ordered(
         self, record: Obj, members: list[Member], free: int, witnesses: Sequence[Rule], origin: Expr
     ) -> tuple[int, bool]:
         low, high = record.low, record.high
-        needed = sum(is_required for _, _, is_required in members)
+        needed = len(record.required)  # all of them are among the members
         if low <= needed:
             low = 0
         if high is not None and free == self.builder.nothing() and not witnesses and high >= len(members):
@@ -180,7 +178,7 @@ class ObjectLowering:
         may_be_empty = low == 0 and needed == 0 and not witnesses
         if low or high is not None:
             return self._counted(record, members, free, witnesses, low, high, origin), may_be_empty
-        tail = self._tail(record, free, witnesses, 0, None, origin)
+        tail = self._tail(free, self._witness_sets(record, witnesses, origin), 0, None)
         return self.builder.in_order(members, self.marks.comma, tail, bool(witnesses)), may_be_empty
 
     def _counted(
@@ -196,6 +194,7 @@ class ObjectLowering:
             self.meaning.refuse(origin, keyword, reason, "Lower the bound, or drop it.")
         has_tail = free != nothing or witnesses
         tails: dict[int, int] = {}
+        sets: list[list[list[int]]] = []  # made when first needed
 
         def tail(count: int) -> int:
             if not has_tail:
@@ -205,7 +204,9 @@ class ObjectLowering:
                 if room is not None and room < 1:
                     tails[count] = nothing
                 else:
-                    tails[count] = self._tail(record, free, witnesses, low - count, room, origin)
+                    if not sets:
+                        sets.append(self._witness_sets(record, witnesses, origin))
+                    tails[count] = self._tail(free, sets[0], low - count, room)
             return tails[count]
 
         # done(count, i): nothing more is needed after i members were passed
@@ -237,10 +238,12 @@ class ObjectLowering:
         builder, lowering, meaning = self.builder, self.lowering, self.meaning
         rules = record.rules
         if not rules and not wanted:
-            if not record.props:
-                return builder.seq((self.marks.any_key, self.marks.any_value))
-            key = lowering.free_key(lowering.strings.speller.body, list(record.props))
-            return builder.seq((key, self.marks.any_value))
+            names = tuple(record.props)
+            made = self._others.get(names)
+            if made is None:
+                key = lowering.free_key(lowering.strings.speller.body, list(names)) if names else self.marks.any_key
+                made = self._others[names] = builder.seq((key, self.marks.any_value))
+            return made
         languages = list(dict.fromkeys(strings for rule in (*rules, *(wanted or ())) for strings, _ in rule.when))
         if not languages:
             value = meaning.exprs.true
@@ -272,8 +275,8 @@ class ObjectLowering:
         for value, cells in groups.items():
             node = lowering.node_of(value)
             if node != builder.nothing():
-                names = [n for n in record.props if tuple(meaning.matches(s, n) for s in languages) in cells]
-                parts.append(builder.seq((lowering.free_key(self._key_language(languages, cells), names), node)))
+                left = [n for n in record.props if tuple(meaning.matches(s, n) for s in languages) in cells]
+                parts.append(builder.seq((lowering.free_key(self._key_language(languages, cells), left), node)))
         return builder.choice(parts)
 
     def _cells(self, languages: list[Strings], origin: Expr) -> list[tuple[bool, ...]]:
@@ -281,7 +284,7 @@ class ObjectLowering:
         meaning = self.meaning
         cells: list[tuple[bool, ...]] = [()]
         for i, strings in enumerate(languages):
-            apart = [meaning.are_disjoint_records(strings, languages[j], 1) for j in range(i)]
+            apart = [self._are_apart(strings, languages[j]) for j in range(i)]
             more = []
             for cell in cells:
                 more.append((*cell, False))
@@ -292,6 +295,13 @@ class ObjectLowering:
                 reason = f"its key patterns overlap in more than {MOST_CELLS} combinations"
                 meaning.refuse(origin, "patternProperties", reason, "Make the patterns clearly different.")
         return cells
+
+    def _are_apart(self, left: Strings, right: Strings) -> bool:
+        """Whether surely no key is in both languages."""
+        known = self._apart.get((left, right))
+        if known is None:
+            known = self._apart[left, right] = self.meaning.are_disjoint_records(left, right, 1)
+        return known
 
     def _key_language(self, languages: list[Strings], cells: list[tuple[bool, ...]]) -> int:
         builder, strings = self.builder, self.lowering.strings
@@ -306,7 +316,7 @@ class ObjectLowering:
             away = [
                 nodes[i] for i, positive in enumerate(cell)
                 if not positive and not any(
-                    cell[j] and self.meaning.are_disjoint_records(languages[i], languages[j], 1)
+                    cell[j] and self._are_apart(languages[i], languages[j])
                     for j in range(len(cell))
                 )
             ]  # fmt: skip

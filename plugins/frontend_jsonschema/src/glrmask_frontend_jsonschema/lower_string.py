@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from glrmask_core.ir import Builder, Op
+from glrmask_core.ir import LEX_REPEAT, LEX_SEQ, Builder
 
 from .fragment import Fragment
 from .patterns import fragment_of
@@ -83,7 +83,7 @@ class StringLowering:
     def _narrow(self, fragment: Fragment, nodes: list[int], low: int, high: int | None) -> int | None:
         """``x{a,b}`` among parts of fixed length, with the counts narrowed to the bounds."""
         op, data = fragment.steps[fragment.root]
-        parts = data if op == Op.LEX_SEQ else (fragment.root,)
+        parts = data if op == LEX_SEQ else (fragment.root,)
         fixed, at = 0, -1
         for i, part in enumerate(parts):
             size = fragment.lengths(part)
@@ -91,7 +91,7 @@ class StringLowering:
                 return None
             if size[0] == size[1]:
                 fixed += size[0]
-            elif at < 0 and fragment.steps[part][0] == Op.LEX_REPEAT and fragment.steps[part][1][0] in fragment.single:
+            elif at < 0 and fragment.steps[part][0] == LEX_REPEAT and fragment.steps[part][1][0] in fragment.single:
                 at = i
             else:
                 return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from glrmask_core.errors import GrammarError
 from glrmask_core.ir import Builder
+from glrmask_core.regex import Dialect, compile_regex
 
 from . import formats
 from .fragment import Fragment, capture
@@ -12,6 +13,8 @@ from .spelling import Speller
 MOST_CACHED = 4096  # fragments kept per process
 
 _cache: dict[tuple[str, str, bool], Fragment | GrammarError] = {}
+
+_spellers: dict[bool, Speller] = {}
 
 
 def fragment_of(kind: str, text: str, any_escape: bool) -> Fragment:
@@ -36,16 +39,21 @@ def fragment_of(kind: str, text: str, any_escape: bool) -> Fragment:
 
 
 def _compile(kind: str, text: str, any_escape: bool) -> Fragment:
-    from glrmask_core.regex import Dialect, compile_regex
-
-    builder = Builder()
-    speller = Speller(builder, any_escape)
+    base = _spellers.get(any_escape)
+    if base is None:
+        base = _spellers[any_escape] = Speller(Builder(), any_escape)
+    builder = base.builder.copy()
+    speller = base.copy(builder)
     pattern = text if kind == "pattern" else formats.PATTERNS[text]
-    node = compile_regex(pattern, builder, dialect=Dialect.ECMA, search=kind == "pattern", chars=speller.chars)
+    node = compile_regex(
+        pattern, builder, dialect=Dialect.ECMA, search=kind == "pattern", chars=speller.chars, text=speller.text
+    )
     if kind == "format" and text in formats.TIMED:
         leap = _leap_seconds(builder, speller)
         if text == "date-time":
-            date = compile_regex(formats.DATE_AND_T, builder, dialect=Dialect.ECMA, chars=speller.chars)
+            date = compile_regex(
+                formats.DATE_AND_T, builder, dialect=Dialect.ECMA, chars=speller.chars, text=speller.text
+            )
             leap = builder.seq((date, leap))
         node = builder.choice((node, leap))
     if kind == "format" and text in formats.MOST_CHARACTERS:

@@ -95,8 +95,8 @@ class Speller:
         builder = self.builder
         if not self.any_escape:
             try:
-                if is_plain("".join(texts)):
-                    return builder.literals([t.encode() for t in texts])
+                if texts and is_plain("".join(texts)):  # so there is no line end in any
+                    return builder.literals("\n".join(texts).encode().split(b"\n"))
             except UnicodeEncodeError:
                 pass
             plain = [t.encode() for t in texts if is_plain(t) and usual(t) is not None]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from glrmask_core.errors import GrammarError, LimitExceededError
+from glrmask_core.ir import Builder
+from glrmask_core.languages import is_empty
 
 from .patterns import fragment_of
 from .refuse import Refusal, pointer
@@ -97,9 +99,6 @@ class Texts:
         return known
 
     def _compute_empty(self, record: Str) -> bool:
-        from glrmask_core.ir import Builder
-        from glrmask_core.languages import is_empty
-
         from .lower_string import StringLowering
 
         builder = Builder()
