@@ -47,8 +47,9 @@ class Limits:
     """Bounds on compiling and running; past one, ``LimitExceededError`` names the field.
 
     Attributes:
-        build_seconds: wall-clock time of one compile.
+        build_seconds: wall-clock time that the engine takes for one compile.
         memory_bytes: memory of one compiled constraint, tables filled later included.
+        state_bytes: memory of one state: its stacks, its history, what a commit or a mask needs on the way.
         states: automaton states of the syntax network after normalisation.
         lexer_states: distinct states (regular-expression derivatives) of all terminals together.
         expansion: states that expanding one counted repeat may create.
@@ -62,6 +63,7 @@ class Limits:
 
     build_seconds: float = 60.0
     memory_bytes: int = 2 << 30
+    state_bytes: int = 512 << 20
     states: int = 4_000_000
     lexer_states: int = 4_000_000
     expansion: int = 2_000

@@ -111,7 +111,7 @@ class ConstraintState(Closed):
             what: could not be committed; the message starts with it.
         """
         return LimitExceededError(
-            f"{what}: memory limit of this constraint reached; nothing changed (Limits.memory_bytes)", "memory_bytes"
+            f"{what}: memory limit of this state reached; nothing changed (Limits.state_bytes)", "state_bytes"
         )
 
     def _expected(self) -> Sequence[int] | None:

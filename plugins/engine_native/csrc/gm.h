@@ -34,10 +34,11 @@ typedef struct GmBytes GmBytes;
 /* Fields of glrmask_core.options.CompileOptions and Limits that the engine obeys. */
 typedef struct GmOptions {
     uint64_t memory_bytes;
+    uint64_t state_bytes;
     uint64_t mask_cache_bytes;
     uint64_t static_work;
     uint64_t static_bytes;
-    double build_seconds; /* of closing tables; 0 without limit */
+    double build_seconds; /* of the whole call; 0 without limit */
     uint32_t states;
     uint32_t lexer_states;
     uint32_t expansion;

@@ -69,6 +69,7 @@ static GmStatus find_nullable_rules(Reverse *rev, GmError *err)
     GM_TRY(mark_ends(rev, GM_NFA_END, err));
     while (rev->todo.len > 0) {
         uint32_t s = rev->todo.data[--rev->todo.len];
+        GM_TRY(gm_mem_tick(rev->nfa->mem, err));
         for (uint32_t e = rev->head[s]; e != 0; e = rev->next[e - 1]) {
             if (skips(nfa, &nfa->edges.data[e - 1])) {
                 GM_TRY(mark_ends(rev, rev->source[e - 1], err));
@@ -121,6 +122,7 @@ static GmStatus find_useful_rules(Reverse *rev, GmError *err)
     }
     while (rev->todo.len > 0) {
         uint32_t s = rev->todo.data[--rev->todo.len];
+        GM_TRY(gm_mem_tick(rev->nfa->mem, err));
         for (uint32_t e = rev->head[s]; e != 0; e = rev->next[e - 1]) {
             GM_TRY(mark_source(rev, e - 1, err));
         }

@@ -114,10 +114,19 @@ static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, cons
     gm_vocab_retain(vocab);
     GmCore *core = &c->core;
     gm_core_init(core, &vocab->trie, &vocab->shared, &vocab->mem, options->memory_bytes);
+    if (options->build_seconds > 0) {
+        core->mem.seconds = options->build_seconds;
+        core->mem.deadline = gm_seconds() + options->build_seconds;
+    }
+    c->state_bytes = options->state_bytes;
     GmStatus status = constraint_fill(c, module, options, &core->arena, err);
     if (status == GM_OK) {
         status = code != NULL ? build_program(c, code, n_code, options, err) : build_grammar(c, tables, n_tables, options, err);
     }
+    if (status == GM_OK) { /* preparations may have been cut short */
+        status = gm_mem_check_time(&core->mem, err);
+    }
+    core->mem.deadline = 0; /* what is made later is made on demand */
     if (status != GM_OK) {
         gm_constraint_free(c);
         return NULL;

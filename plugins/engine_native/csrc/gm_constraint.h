@@ -18,6 +18,7 @@ struct GmConstraint {
     GmModule module; /* arrays owned here */
     uint32_t *end_tokens;
     uint32_t n_end_tokens;
+    uint64_t state_bytes; /* that one state may hold */
     uint64_t width;
     uint64_t n_words;
     GmMaskCache masks;

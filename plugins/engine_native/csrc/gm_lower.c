@@ -498,6 +498,7 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
             uint32_t depth = nfa->frames.len;
             GM_PUSH(nfa->mem, nfa->frames, ((GmFrame){rule.node, GM_NFA_END, rule.ctx, 0, GM_NONE, GM_NONE}));
             while (nfa->frames.len > depth) {
+                GM_TRY(gm_mem_tick(nfa->mem, err));
                 GM_TRY(build_frame(nfa, err));
             }
             state = memo_get(nfa, rule.node, GM_NFA_END, rule.ctx);

@@ -74,6 +74,7 @@ GmStatus gm_lower_check(GmNfa *nfa, GmError *err)
     for (uint32_t node = 0; node < nfa->module.n_nodes; node++) {
         const int32_t *row = gm_lower_row(nfa, node), *child, *list;
         uint32_t n, stride;
+        GM_TRY(gm_mem_tick(nfa->mem, err));
         if (row[0] < IR_TERMINAL) {
             nfa->weight[node] = 1;
             continue;
@@ -222,6 +223,7 @@ static GmStatus settle_nullable(Nullables *x, uint32_t n_nodes, GmError *err)
         while (x->todo.len > 0) {
             uint32_t at = x->todo.data[--x->todo.len];
             bool yes = false;
+            GM_TRY(gm_mem_tick(x->nfa->mem, err));
             if (!x->nfa->nullable[at]) {
                 GM_TRY(node_nullable(x, at, &yes, err));
             }

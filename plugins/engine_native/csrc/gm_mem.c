@@ -1,5 +1,7 @@
 #include "gm_mem.h"
 
+#include "gm_sync.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,8 @@ void gm_mem_init(GmMem *mem, GmResizeFn resize, void *context, size_t limit, con
     mem->used = 0;
     mem->limit = limit;
     mem->limit_name = limit_name;
+    mem->deadline = mem->seconds = 0;
+    mem->ticks = 0;
 }
 
 void gm_mem_init_like(GmMem *mem, const GmMem *other, size_t limit, const char *limit_name)
@@ -60,6 +64,15 @@ void gm_mem_free(GmMem *mem, void *p, size_t size)
         (void)mem->resize(mem->context, p, size, 0);
         mem->used -= size;
     }
+}
+
+GmStatus gm_mem_check_time(const GmMem *mem, GmError *err)
+{
+    if (mem->deadline == 0 || gm_seconds() <= mem->deadline) {
+        return GM_OK;
+    }
+    return gm_fail_limit(err, "build_seconds", "compiling takes more than %g seconds (limit \"build_seconds\")",
+                         mem->seconds);
 }
 
 GmStatus gm_mem_product(size_t a, size_t b, size_t *out, GmError *err)
@@ -102,6 +115,7 @@ GmStatus gm_arena_alloc(GmArena *arena, size_t size, void **out, GmError *err)
     if (size > SIZE_MAX / 2) {
         return gm_fail(err, GM_NOMEM, "a size does not fit (%zu)", size);
     }
+    GM_TRY(gm_mem_tick(arena->mem, err));
     size = (size + 7) & ~(size_t)7;
     if (size > arena->end - arena->at) {
         size_t head = (sizeof(GmBlock) + 7) & ~(size_t)7;
@@ -175,6 +189,7 @@ GmStatus gm_pool_add(GmPool *pool, GmMem *mem, uint32_t *id, void **element, GmE
     if (top >= GM_POOL_BLOCKS || at >= UINT32_MAX / 4) {
         return gm_fail_limit(err, "memory_bytes", "a table has more than %u entries", at);
     }
+    GM_TRY(gm_mem_tick(mem, err));
     if (pool->block[top] == NULL) {
         size_t bytes = ((size_t)64 << top) * pool->size;
         GM_TRY(gm_mem_resize(mem, &pool->block[top], 0, bytes, err));

@@ -1,7 +1,8 @@
 /* gm_mem: accounted memory, arenas, growable arrays, and pools with stable addresses.
  *
- * GmMem    one account: an allocator, bytes in use, and the limit they may reach. Not thread-safe; whoever
- *          owns the account guards it (the constraint's lock, or the state's single user).
+ * GmMem    one account: an allocator, bytes in use, and the limit they may reach; while a constraint is
+ *          compiled also the time that is left, which allocations and gm_mem_tick look at now and then. Not
+ *          thread-safe; whoever owns the account guards it (the constraint's lock, or the state's single user).
  * GmArena  bump allocation out of blocks, freed all at once.
  * GM_VEC   growable array: `GM_VEC(T) name`, `GM_PUSH(mem, vec, value)` inside functions with an `err`.
  * GmPool   elements never move, so readers may hold pointers while a writer appends:
@@ -24,6 +25,9 @@ typedef struct GmMem {
     void *context;
     size_t used, limit;
     const char *limit_name; /* the field of Limits that `limit` comes from */
+    double deadline;        /* while compiling, by gm_seconds; 0 for none */
+    double seconds;         /* ... and what was allowed */
+    uint32_t ticks;
 } GmMem;
 
 /* The C library's realloc and free. */
@@ -37,6 +41,14 @@ void gm_mem_object_free(const GmMem *mem, void *p, size_t size);
 /* Grow or shrink *p; on failure *p is unchanged. */
 GmStatus gm_mem_resize(GmMem *mem, void **p, size_t old, size_t size, GmError *err);
 void gm_mem_free(GmMem *mem, void *p, size_t size);
+/* GM_LIMIT, "build_seconds", when the deadline has passed. */
+GmStatus gm_mem_check_time(const GmMem *mem, GmError *err);
+enum { GM_TICKS = 256 }; /* steps between two looks at the clock: some microseconds */
+/* In every loop that may be long while compiling. */
+static inline GmStatus gm_mem_tick(GmMem *mem, GmError *err)
+{
+    return mem->deadline == 0 || ++mem->ticks % GM_TICKS != 0 ? GM_OK : gm_mem_check_time(mem, err);
+}
 /* a * b in bytes, or GM_NOMEM when it does not fit. */
 GmStatus gm_mem_product(size_t a, size_t b, size_t *out, GmError *err);
 

@@ -2,6 +2,7 @@
  * the block of the rule they start, so equal rules become one. Lazy states are not expanded and stay apart. */
 #include "gm_netstates.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Minimise: blocks of states that no text tells apart, refined until nothing splits. Lazy states are blocks
@@ -27,6 +28,10 @@ static GmStatus merge_equal(GmNet *net, const uint32_t *list, uint32_t n, GmAren
         count = 0;
         gm_index_clear(&index);
         for (uint32_t i = 0; i < n && status == GM_OK; i++) {
+            status = gm_mem_tick(net->mem, err);
+            if (status != GM_OK) {
+                break;
+            }
             const GmNetEdges *edges = gm_net_find(net, list[i]);
             bool lazy = gm_net_at(net, list[i])->kind != GM_NET_SUBSET;
             Hash128 sum = {0, 0};
@@ -66,12 +71,15 @@ static GmStatus merge_equal(GmNet *net, const uint32_t *list, uint32_t n, GmAren
             GmNetEdge edge = edges->e[e];
             edge.to = first[block[edge.to]] - 1;
             edge.sym = edge.kind == GM_EDGE_CALL ? first[block[edge.sym]] - 1 : edge.sym;
-            uint32_t k = 0;
-            while (k < kept && gm_net_compare_edges(&edges->e[k], &edge) != 0) {
-                k++;
+            edges->e[e] = edge;
+        }
+        if (edges != NULL && edges->n > 1) {
+            qsort(edges->e, edges->n, sizeof *edges->e, gm_net_compare_edges);
+        }
+        for (uint32_t e = 0; edges != NULL && e < edges->n; e++) {
+            if (kept == 0 || gm_net_compare_edges(&edges->e[kept - 1], &edges->e[e]) != 0) {
+                edges->e[kept++] = edges->e[e];
             }
-            edges->e[kept] = edge;
-            kept += k == kept;
         }
         if (edges != NULL) {
             edges->n = kept;

@@ -180,6 +180,7 @@ static GmStatus plain_closure(GmNet *net, uint32_t s, GmError *err)
     GM_PUSH(net->mem, net->todo, s);
     while (net->todo.len > 0) {
         s = net->todo.data[--net->todo.len];
+        GM_TRY(gm_mem_tick(net->mem, err));
         GM_PUSH(net->mem, net->found, s);
         for (uint32_t e = nfa->states.data[s].edges; e != GM_NONE; e = nfa->edges.data[e].next) {
             const GmNfaEdge *edge = &nfa->edges.data[e];
@@ -251,6 +252,7 @@ static GmStatus left_closure(GmNet *net, uint32_t position, bool *final, GmError
     GM_TRY(left_push(net, p.i, p.j, p.s, err));
     while (net->todo.len > 0) {
         position = net->todo.data[--net->todo.len];
+        GM_TRY(gm_mem_tick(net->mem, err));
         GM_PUSH(net->mem, net->found, position);
         p = ((PositionNode *)gm_pool_at(&net->positions, position & ~POSITION_LEFT))->p;
         for (uint32_t e = nfa->states.data[p.s].edges; e != GM_NONE; e = nfa->edges.data[e].next) {

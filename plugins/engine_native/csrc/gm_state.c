@@ -34,7 +34,7 @@ static GmStatus state_init(GmState *s, uint32_t max_rollback, GmError *err)
     size_t bytes;
     void *p = NULL;
     if (max_rollback >= INT32_MAX) {
-        return gm_fail_limit(err, "memory_bytes", "a history of %u commits is more than any memory holds", max_rollback);
+        return gm_fail_limit(err, "state_bytes", "a history of %u commits is more than any memory holds", max_rollback);
     }
     GM_TRY(gm_mem_product((size_t)max_rollback + 1, sizeof(GmMoment), &bytes, err));
     GM_TRY(gm_mem_resize(&s->mem, &p, 0, bytes, err));
@@ -56,7 +56,8 @@ static GmState *state_alloc(GmConstraint *c, uint32_t max_rollback, GmError *err
     }
     s->c = c;
     gm_constraint_retain(c);
-    gm_mem_init_like(&s->mem, &c->core.mem, c->core.mem.limit, "memory_bytes");
+    size_t limit = c->state_bytes < SIZE_MAX ? (size_t)c->state_bytes : SIZE_MAX;
+    gm_mem_init_like(&s->mem, &c->core.mem, limit, "state_bytes");
     atomic_flag_clear(&s->busy);
     if (state_init(s, max_rollback, err) != GM_OK) {
         gm_state_free(s);
@@ -246,9 +247,11 @@ static void settle(GmState *s)
     }
 }
 
+/* Back to before the commit. What it has left of stacks goes too, if there is room to copy the others. */
 static int fail_limit(GmState *s)
 {
     recall(s);
+    (void)compact(s, NULL);
     return COMMIT_LIMIT;
 }
 

@@ -12,7 +12,7 @@ void gm_fill_init(GmFill *fill, GmCore *core, const GmFillLimits *limits)
     fill->limits = *limits;
     fill->walked_before = core->views.walked;
     fill->bytes_before = core->mem.used;
-    fill->began = gm_seconds();
+    fill->began = core->mem.deadline > 0 ? core->mem.deadline - core->mem.seconds : gm_seconds(); /* of the compile */
 }
 
 void gm_fill_deinit(GmFill *fill)

@@ -40,7 +40,7 @@ static GmConstraint *grammar(void)
     static const int32_t rules[] = {0, 18, 1, 20};
     if (made == NULL) {
         GmVocab *vocab = gm_vocab_new(ids, off, (const uint8_t *)"[[a", 2, 64, NULL);
-        GmOptions options = {.memory_bytes = 64 << 20, .mask_cache_bytes = 1 << 16, .states = 20000, .lexer_states = 20000,
+        GmOptions options = {.memory_bytes = 64 << 20, .state_bytes = 64 << 20, .mask_cache_bytes = 1 << 16, .states = 20000, .lexer_states = 20000,
                              .expansion = 500, .mode = 1};
         made = gm_constraint_new(vocab, rows, 22, args, 19, (const uint8_t *)"[],+ ", 5, rules, 2, 21, &options, NULL);
         FUZZ_CHECK(made != NULL);

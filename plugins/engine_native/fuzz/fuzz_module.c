@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t blob[MOST];
     uint32_t n_nodes = fuzz_byte(&in) % MOST, n_args = fuzz_byte(&in) % MOST, n_rules = fuzz_byte(&in) % 16;
     uint32_t n_blob = fuzz_byte(&in) % MOST, root = fuzz_byte(&in);
-    GmOptions options = {.memory_bytes = 8 << 20, .mask_cache_bytes = 1 << 16, .static_work = 10000, .static_bytes = 1 << 20,
+    GmOptions options = {.memory_bytes = 8 << 20, .state_bytes = 8 << 20, .mask_cache_bytes = 1 << 16, .static_work = 10000, .static_bytes = 1 << 20,
                          .states = 2000, .lexer_states = 2000, .expansion = 500, .static_pairs = 500, .mode = fuzz_byte(&in) % 4};
     for (uint32_t i = 0; i < 4 * n_nodes; i++) {
         rows[i] = fuzz_number(&in);

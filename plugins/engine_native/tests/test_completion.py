@@ -255,10 +255,10 @@ def test_samples_of_deep_grammars_end() -> None:
 
 
 def test_a_limit_is_named() -> None:
-    constraint = compiled(nested().module, limits=Limits(memory_bytes=3_000_000))
+    constraint = compiled(nested().module, limits=Limits(state_bytes=3_000_000))
     state = constraint.start(0)
     state.commit_bytes(b"[" * 9_000)
-    with pytest.raises(LimitExceededError, match="memory_bytes"):
+    with pytest.raises(LimitExceededError, match="state_bytes"):
         for _ in range(60):
             state.commit_bytes(b"[" * 500)
             state.shortest_completion()

@@ -9,6 +9,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -314,11 +315,13 @@ def endless(b: Builder, value: int) -> int:
         ("lexer_states", 20, wide),
         ("memory_bytes", 4000, wide),
         ("expansion", 1000, endless),
+        ("build_seconds", 1e-6, wide),
     ],
 )
-def test_limits_are_named(name: str, value: int, build: Callable[[Builder, int], int]) -> None:
+def test_limits_are_named(name: str, value: float, build: Callable[[Builder, int], int]) -> None:
+    limits: dict[str, Any] = {name: value}
     with pytest.raises(LimitExceededError) as caught:
-        compiled(lists(build), LETTERS, limits=Limits(**{name: value}), optimization=Optimization.FAST_BUILD)
+        compiled(lists(build), LETTERS, limits=Limits(**limits), optimization=Optimization.FAST_BUILD)
     assert name == caught.value.limit
     assert name in str(caught.value)
 
@@ -327,6 +330,28 @@ def test_token_bytes_is_named() -> None:
     with pytest.raises(LimitExceededError) as caught:
         compiled(lists(), Vocab.from_id_to_bytes({0: b"1" * 5000}))
     assert caught.value.limit == "token_bytes"
+
+
+def test_the_memory_of_a_state_is_limited() -> None:
+    """The commit that passes the limit changes nothing, and what it has left behind is cleared away."""
+    constraint = compiled(lists(), LETTERS, limits=Limits(state_bytes=300_000), optimization=Optimization.FAST_BUILD)
+    state = constraint.start(4)
+    state.commit_bytes(b"[[")
+    key = state._key()
+    for _ in range(3):
+        with pytest.raises(LimitExceededError, match=r"nothing changed, .*memory") as caught:
+            state.commit_bytes(b"[" * 1_000_000)
+        assert caught.value.limit == "state_bytes"
+        assert key == state._key()
+    assert not state.is_rejected() and not state.is_accepting()
+    state.commit_bytes(b"[" * 500)
+    state.commit_bytes(b"]" * 502)
+    assert state.is_accepting()
+    state.rollback(3)
+    assert key != state._key() == constraint.start(4)._key()
+    with pytest.raises(LimitExceededError) as caught:
+        constraint.start(1_000_000)
+    assert caught.value.limit == "state_bytes"
 
 
 def test_a_limit_leaves_the_state_as_it_was() -> None:

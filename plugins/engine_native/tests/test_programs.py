@@ -675,7 +675,7 @@ def test_limits_are_named_and_no_mode_is_switched(name: str, value: int) -> None
 
 
 def test_memory_limit_of_a_state_leaves_it_as_it_was() -> None:
-    constraint = brackets(limits=Limits(memory_bytes=400_000))
+    constraint = brackets(limits=Limits(state_bytes=400_000))
     state = constraint.start(1)
     state.commit_bytes(b"(((")
     with pytest.raises(glrmask.LimitExceededError):

@@ -89,7 +89,7 @@ def test_four_threads_on_one_state() -> None:
 @pytest.mark.usefixtures("many_switches")
 def test_errors_are_those_of_the_thread() -> None:
     """Threads that run into a limit and threads that find the state in use are told just that."""
-    state = nested(Limits(memory_bytes=150_000)).start(0)
+    state = nested(Limits(state_bytes=150_000)).start(0)
     until, wrong = time.monotonic() + SECONDS, []
     text = b"[" * 200_000
 
@@ -99,7 +99,7 @@ def test_errors_are_those_of_the_thread() -> None:
                 state.clone().commit_bytes(text)
                 wrong.append("no limit")
             except LimitExceededError as error:
-                if error.limit != "memory_bytes" or "memory" not in str(error):
+                if error.limit != "state_bytes" or "memory" not in str(error):
                     wrong.append(str(error))
             except ConcurrentUseError as error:
                 if "thread" not in str(error):

@@ -37,6 +37,7 @@ def _settings(options: CompileOptions) -> tuple[Any, Any]:
         "GmOptions *",
         {
             "memory_bytes": limits.memory_bytes,
+            "state_bytes": limits.state_bytes,
             "mask_cache_bytes": limits.mask_cache_bytes,
             "static_work": limits.static_work,
             "static_bytes": limits.static_bytes,

@@ -170,6 +170,48 @@ static void test_malformed_nodes(void)
     free(w);
 }
 
+static size_t held, most;
+
+static void *metered(void *context, void *p, size_t old, size_t size)
+{
+    held = held - old + size;
+    most = held > most ? held : most;
+    return gm_mem_libc(context, p, old, size);
+}
+
+/* Past the time a compile ends long before it would: what it has allocated by then says how long. */
+static void test_time_is_looked_at_while_compiling(void)
+{
+    World *w = world_new();
+    const char *const texts[] = {"a", "b", "ab"};
+    GmError err;
+    GmOptions options = world_options();
+    int32_t next = w_word(w, "a");
+    for (uint32_t i = 0; i < 500; i++) { /* each rule calls the one before it twice, so nothing is shared */
+        int32_t rule = w_rule(w);
+        w_define(w, rule, W_CHOICE(w, W_SEQ(w, next, w_word(w, "b"), next), w_word(w, "a")));
+        next = w_call(w, rule);
+    }
+    GmVocab *metered_vocab = world_vocab_with(metered, NULL, texts, 3, &err);
+    size_t before = held, full;
+    GmConstraint *c;
+    options.build_seconds = 3600;
+    most = 0;
+    c = world_compile(w, metered_vocab, next, &options, &err);
+    CHECK(c != NULL);
+    full = most - before;
+    gm_constraint_free(c);
+    CHECK(held == before);
+    options.build_seconds = 1e-9;
+    most = 0;
+    CHECK(world_compile(w, metered_vocab, next, &options, &err) == NULL);
+    CHECK(err.status == GM_LIMIT && strcmp(err.limit, "build_seconds") == 0);
+    CHECK(most - before < full / 4 * 3);
+    CHECK(held == before);
+    gm_vocab_free(metered_vocab);
+    free(w);
+}
+
 static void test_limits_have_names(void)
 {
     World *w = world_new();
@@ -360,6 +402,7 @@ int main(int argc, char **argv)
     RUN(test_good_nodes);
     RUN(test_malformed_nodes);
     RUN(test_limits_have_names);
+    RUN(test_time_is_looked_at_while_compiling);
     RUN(test_end_tokens_and_history);
     RUN(test_exact_id_at_the_top);
     RUN(test_changed_modules);

@@ -100,7 +100,7 @@ static inline GmOptions world_options(void)
 {
     GmOptions o;
     memset(&o, 0, sizeof o);
-    o.memory_bytes = 64 << 20;
+    o.memory_bytes = o.state_bytes = 64 << 20;
     o.mask_cache_bytes = 1 << 20;
     o.static_work = 1 << 20;
     o.static_bytes = 1 << 20;
