@@ -54,7 +54,7 @@ static uint32_t agreed(const GmRegex *rx, GmRe a, GmRe b)
  * *found is false when there are too many. */
 static GmStatus differ(GmViews *vs, GmRe mine, GmRe theirs, bool counted, bool *found, GmError *err)
 {
-    const GmTrieNode *nodes = vs->trie->nodes;
+    const GmTrie *trie = vs->trie;
     uint32_t levels = 0, top = 0;
     GmPair level;
     vs->differing.len = 0;
@@ -62,23 +62,31 @@ static GmStatus differ(GmViews *vs, GmRe mine, GmRe theirs, bool counted, bool *
     *found = false;
     GM_TRY(gm_re_row(vs->rx, mine, &level.a, err));
     GM_TRY(gm_re_row(vs->rx, theirs, &level.b, err));
-    level.end = nodes[0].end;
-    for (uint32_t c = 1; c < nodes[0].end;) {
-        while (c >= level.end) {
+    level.at = 0;
+    level.to = trie->child_from[1];
+    for (;;) {
+        while (level.at == level.to) {
+            if (vs->pairs.len == 0) {
+                vs->walked += levels;
+                *found = true;
+                return GM_OK;
+            }
             level = vs->pairs.data[--vs->pairs.len];
         }
-        uint32_t a = level.a[nodes[c].byte], b = level.b[nodes[c].byte];
+        const uint8_t byte = trie->child_byte[level.at];
+        const uint32_t c = trie->child[level.at++], a = level.a[byte], b = level.b[byte];
+        if (a == b) {
+            continue;
+        }
         const bool alive = a != 0 && b != 0 && ((a ^ b) & GM_RE_NULLABLE) == 0;
-        if (a == b || (alive && nodes[c].height <= agreed(vs->rx, GM_RE_ID(a), GM_RE_ID(b)))) {
-            c = nodes[c].end;
+        if (alive && trie->nodes[c].height <= agreed(vs->rx, GM_RE_ID(a), GM_RE_ID(b))) {
             continue;
         }
         if (!counted && vs->pairs.len == 0 && ++top > LIKE_TOP) {
             return GM_OK;
         }
-        if (!can_enter(vs->trie, c, a, b)) {
+        if (!can_enter(trie, c, a, b)) {
             GM_TRY(add_subtree(vs, c, a, err));
-            c = nodes[c].end;
             continue;
         }
         if (++levels > LIKE_LEVELS) {
@@ -87,12 +95,9 @@ static GmStatus differ(GmViews *vs, GmRe mine, GmRe theirs, bool counted, bool *
         GM_PUSH(vs->mem, vs->pairs, level);
         GM_TRY(gm_re_row(vs->rx, GM_RE_ID(a), &level.a, err));
         GM_TRY(gm_re_row(vs->rx, GM_RE_ID(b), &level.b, err));
-        level.end = nodes[c].end;
-        c++;
+        level.at = trie->child_from[c];
+        level.to = trie->child_from[c + 1];
     }
-    vs->walked += levels;
-    *found = true;
-    return GM_OK;
 }
 
 static uint32_t tokens_inside(const GmTrie *trie, const GmSubtree *top)
@@ -388,4 +393,36 @@ GmStatus gm_step_like(GmViews *vs, GmLex lex, GmStep *made, bool *found, GmError
     GM_TRY(gm_step_subtrees(vs, lex, vs->differing.data, vs->differing.len, err));
     GM_TRY(toks_like(vs, &step.inside, minus, &made->inside, err));
     return after_like(vs, step.after, start, &made->after, err);
+}
+
+static GmStatus solid_after(GmViews *vs, uint32_t *view, GmError *err)
+{
+    const GmView *v = gm_view_at(vs, *view);
+    if (v->n == 0) {
+        return GM_OK;
+    }
+    const GmBase *first = gm_pool_at(&vs->bases, v->bases[0]);
+    if (v->n == 1 && first->buckets[first->n_buckets - 1].end - first->buckets[0].start == first->n_entries) {
+        return GM_OK;
+    }
+    uint32_t start = vs->after.len;
+    for (uint32_t i = 0; i < v->n; i++) {
+        const GmBase *b = gm_pool_at(&vs->bases, v->bases[i]);
+        GM_RESERVE(vs->mem, vs->after, (size_t)vs->after.len + b->n_entries);
+        for (uint32_t k = 0; k < b->n_buckets; k++) {
+            const uint32_t n = b->buckets[k].end - b->buckets[k].start;
+            memcpy(vs->after.data + vs->after.len, b->entries + b->buckets[k].start, n * sizeof(GmEntry));
+            vs->after.len += n;
+        }
+    }
+    return gm_view_of_after(vs, start, true, view, err);
+}
+
+GmStatus gm_step_solid(GmViews *vs, GmStep *made, GmError *err)
+{
+    if (made->inside.n_minus > 0) {
+        vs->differing.len = vs->ranges.len = 0;
+        GM_TRY(own_words(vs, &made->inside, &made->inside, err));
+    }
+    return solid_after(vs, &made->after, err);
 }

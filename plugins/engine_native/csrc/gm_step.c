@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+enum { GM_SHARED_LEVELS = 1024 }; /* the same for steps by difference, which are made solid for that */
 enum { GM_SHARED_NODES = 256 }; /* visited nodes from which a step is kept by the vocabulary: about 1 us */
 
 /* -- walks ------------------------------------------------------------------------------------------ */
@@ -126,22 +127,45 @@ static inline GmStatus take(GmViews *vs, Taken *taken, uint32_t from, uint32_t t
     return GM_OK;
 }
 
+/* The next child of the level that is not dead, with the entry its byte leads to; GM_NONE after the last one. */
+static inline GmStatus next_child(GmViews *vs, GmLevel *level, uint32_t *node, uint32_t *entry, GmError *err)
+{
+    const GmTrie *trie = vs->trie;
+    *node = GM_NONE;
+    if (level->row != NULL) {
+        while (level->at < level->to && *node == GM_NONE) {
+            *entry = level->row[trie->child_byte[level->at]];
+            *node = *entry != 0 ? trie->child[level->at] : GM_NONE;
+            level->at++;
+        }
+    } else if (level->at < level->to) {
+        const uint8_t *bytes = trie->child_byte, byte = gm_re_node(vs->rx, level->re)->first;
+        const uint8_t *found = memchr(bytes + level->at, byte, level->to - level->at);
+        level->at = level->to; /* there is no second one */
+        if (found != NULL) {
+            *node = trie->child[found - bytes];
+            return gm_re_deriv(vs->rx, level->re, byte, entry, err);
+        }
+    }
+    return GM_OK;
+}
+
 /* walk_entry where nothing is owed, as nearly always: thousands of nodes, so what a node costs counts. */
 static GmStatus walk_free(Walk *w, uint32_t top, uint32_t entry, GmError *err)
 {
     GmViews *vs = w->vs;
-    const GmTrieNode *nodes = vs->trie->nodes;
+    const GmTrie *trie = vs->trie;
+    const GmTrieNode *nodes = trie->nodes;
     const WalkState *state = &w->cache[0];
-    const uint32_t base = vs->open.len, end = nodes[top].end;
-    GmOpen open = {NULL, end, GM_RE_EPS, GM_RE_EMPTY}; /* the innermost open node; the others are in vs->open */
+    const uint32_t base = vs->level.len;
+    GmLevel level = {NULL, 0, 0, GM_RE_EPS}; /* the innermost one; the others are in vs->level */
     Taken taken = {0, 0};
-    uint32_t c = top;
     uint64_t walked = 0;
-    for (;;) {
-        const uint32_t below = nodes[c].end;
-        bool opened = false;
-        if (below == c + 1) {
-            GM_TRY(take(vs, &taken, nodes[c].token, nodes[below].token, err));
+    for (uint32_t c = top;;) {
+        const uint32_t end = nodes[c].end;
+        walked++;
+        if (end == c + 1) {
+            GM_TRY(take(vs, &taken, nodes[c].token, nodes[end].token, err));
         } else if (GM_RE_ID(entry) == GM_RE_EPS) {
             GM_TRY(take(vs, &taken, nodes[c].token, nodes[c + 1].token, err));
             GM_TRY(leave_at(w, c, entry, GM_RE_EMPTY, err));
@@ -149,36 +173,24 @@ static GmStatus walk_free(Walk *w, uint32_t top, uint32_t entry, GmError *err)
             if (state->entry != entry) {
                 GM_TRY(walk_state(w, entry, &state, err));
             }
-            const bool whole = takes_subtree(vs->trie, c, state);
-            GM_TRY(take(vs, &taken, nodes[c].token, nodes[whole ? below : c + 1].token, err));
+            const bool whole = takes_subtree(trie, c, state);
+            GM_TRY(take(vs, &taken, nodes[c].token, nodes[whole ? end : c + 1].token, err));
             if (!whole) {
-                opened = true;
-                GM_PUSH(vs->mem, vs->open, open);
-                open = (GmOpen){state->row, below, GM_RE_ID(entry), GM_RE_EMPTY};
+                GM_PUSH(vs->mem, vs->level, level);
+                level = (GmLevel){state->row, trie->child_from[c], trie->child_from[c + 1], GM_RE_ID(entry)};
                 if ((entry & GM_RE_NULLABLE) != 0) {
                     GM_TRY(leave_at(w, c, entry, GM_RE_EMPTY, err));
                 }
             }
         }
-        c = opened ? c + 1 : below;
-        for (;;) { /* the next node that is not dead */
-            while (c >= open.end && vs->open.len > base) {
-                open = vs->open.data[--vs->open.len];
-            }
-            if (c >= end) {
-                vs->walked += walked;
-                return take_range(vs, taken.from, taken.to, err);
-            }
-            walked++;
-            if (open.row != NULL) {
-                entry = open.row[nodes[c].byte];
-            } else {
-                GM_TRY(gm_re_deriv(vs->rx, open.re, nodes[c].byte, &entry, err));
-            }
-            if (entry != 0) {
-                break;
-            }
-            c = nodes[c].end;
+        GM_TRY(next_child(vs, &level, &c, &entry, err));
+        while (c == GM_NONE && vs->level.len > base) {
+            level = vs->level.data[--vs->level.len];
+            GM_TRY(next_child(vs, &level, &c, &entry, err));
+        }
+        if (c == GM_NONE) {
+            vs->walked += walked;
+            return take_range(vs, taken.from, taken.to, err);
         }
     }
 }
@@ -328,7 +340,7 @@ static uint32_t find_bucket(const GmBase *base, uint8_t byte)
     return from;
 }
 
-static void walk_reset(GmViews *vs) { vs->ranges.len = vs->open.len = vs->open_bites.len = 0; }
+static void walk_reset(GmViews *vs) { vs->ranges.len = vs->open.len = vs->level.len = vs->open_bites.len = 0; }
 
 GmStatus gm_step_subtrees(GmViews *vs, GmLex lex, const GmSubtree *top, uint32_t n, GmError *err)
 {
@@ -396,6 +408,7 @@ GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *
     bool shareable = base == GM_BASE_ROOT && vs->shared != NULL, found = false;
     Hash128 key = {0, 0};
     GmStep made = {{NULL, NULL, NULL, 0, 0, 0}, GM_VIEW_EMPTY, 0};
+    const uint64_t before = vs->walked;
     if (like && vs->closing && base == GM_BASE_ROOT) { /* whatever the vocabulary has kept: tables must not depend on it */
         GM_TRY(gm_step_like(vs, lex, &made, &found, err));
     }
@@ -411,15 +424,14 @@ GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *
     if (like && !vs->closing && base == GM_BASE_ROOT) {
         GM_TRY(gm_step_like(vs, lex, &made, &found, err));
     }
-    if (found) {
-        return step_add(vs, base, lex, &made, step, err);
+    if (!found) {
+        uint32_t start = vs->after.len;
+        GM_TRY(walk_base(vs, base, lex, err));
+        GM_TRY(toks_of_ranges(vs, &made.inside, err));
+        GM_TRY(gm_view_of_after(vs, start, base == GM_BASE_ROOT, &made.after, err));
     }
-    uint64_t before = vs->walked;
-    uint32_t start = vs->after.len;
-    GM_TRY(walk_base(vs, base, lex, err));
-    GM_TRY(toks_of_ranges(vs, &made.inside, err));
-    GM_TRY(gm_view_of_after(vs, start, base == GM_BASE_ROOT, &made.after, err));
-    if (shareable && vs->walked - before >= GM_SHARED_NODES) {
+    if (shareable && !(found && vs->closing) && vs->walked - before >= (found ? GM_SHARED_LEVELS : GM_SHARED_NODES)) {
+        GM_TRY(gm_step_solid(vs, &made, err));
         const GmSharedStep *kept = share_step(vs, key, &made);
         if (kept != NULL) { /* one identity for equal remainders */
             made.inside = kept->inside;

@@ -115,6 +115,19 @@ static GmStatus trie_fill(GmMem *mem, const SortKey *keys, uint32_t n, GmTrie *t
     return GM_OK;
 }
 
+static void trie_children(GmTrie *trie)
+{
+    uint32_t at = 0;
+    for (uint32_t n = 0; n < trie->n_nodes; n++) {
+        trie->child_from[n] = at;
+        for (uint32_t c = n + 1; c < trie->nodes[n].end; c = trie->nodes[c].end) {
+            trie->child[at] = c;
+            trie->child_byte[at++] = trie->nodes[c].byte;
+        }
+    }
+    trie->child_from[trie->n_nodes] = at;
+}
+
 static GmStatus trie_alloc(GmMem *mem, const SortKey *keys, uint32_t n, GmTrie *trie, GmError *err)
 {
     size_t count = 2; /* root and sentinel */
@@ -143,6 +156,15 @@ static GmStatus trie_alloc(GmMem *mem, const SortKey *keys, uint32_t n, GmTrie *
     p = NULL;
     GM_TRY(gm_mem_resize(mem, &p, 0, count * sizeof(uint64_t), err));
     trie->groups = p;
+    p = NULL;
+    GM_TRY(gm_mem_resize(mem, &p, 0, count * sizeof(uint32_t), err));
+    trie->child_from = p;
+    p = NULL;
+    GM_TRY(gm_mem_resize(mem, &p, 0, count * sizeof(uint32_t), err));
+    trie->child = p;
+    p = NULL;
+    GM_TRY(gm_mem_resize(mem, &p, 0, count, err));
+    trie->child_byte = p;
     if (n > 0) {
         p = NULL;
         GM_TRY(gm_mem_resize(mem, &p, 0, n * sizeof(uint32_t), err));
@@ -191,6 +213,7 @@ GmStatus gm_trie_build(GmMem *mem, const uint32_t *ids, const int64_t *off, cons
         return status;
     }
     trie_annotate(out);
+    trie_children(out);
     for (uint32_t i = 0; i < kept; i++) {
         out->all[out->ids[i] >> 5] |= (uint32_t)1 << (out->ids[i] & 31);
     }
@@ -200,7 +223,11 @@ GmStatus gm_trie_build(GmMem *mem, const uint32_t *ids, const int64_t *off, cons
 void gm_trie_deinit(GmTrie *trie, GmMem *mem)
 {
     gm_mem_free(mem, trie->nodes, trie->node_bytes);
-    gm_mem_free(mem, trie->groups, trie->node_bytes / sizeof(GmTrieNode) * sizeof(uint64_t));
+    const size_t count = trie->node_bytes / sizeof(GmTrieNode);
+    gm_mem_free(mem, trie->groups, count * sizeof(uint64_t));
+    gm_mem_free(mem, trie->child_from, count * sizeof(uint32_t));
+    gm_mem_free(mem, trie->child, count * sizeof(uint32_t));
+    gm_mem_free(mem, trie->child_byte, count);
     gm_mem_free(mem, trie->ids, trie->n_tokens * sizeof(uint32_t));
     gm_mem_free(mem, trie->all, trie->n_words * sizeof(uint32_t));
     memset(trie, 0, sizeof *trie);

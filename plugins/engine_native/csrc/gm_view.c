@@ -26,20 +26,16 @@ GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, con
     uint32_t id;
     void *p;
     GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_EMPTY */
-    uint32_t n = 0;
-    for (uint32_t c = 1; c < trie->nodes[0].end; c = trie->nodes[c].end) {
-        n++;
-    }
+    const uint32_t n = trie->child_from[1];
     GM_TRY(gm_pool_add(&vs->bases, mem, &id, &p, err)); /* GM_BASE_ROOT */
     GmBase *root = p;
     GM_TRY(gm_arena_alloc(arena, n * sizeof(GmEntry), &p, err));
     GmEntry *entries = p;
     GM_TRY(gm_arena_alloc(arena, n * sizeof(GmBucket), &p, err));
     GmBucket *buckets = p;
-    uint32_t i = 0;
-    for (uint32_t c = 1; c < trie->nodes[0].end; c = trie->nodes[c].end, i++) {
-        entries[i] = (GmEntry){c, GM_RE_EMPTY};
-        buckets[i] = (GmBucket){i, i + 1, trie->nodes[c].byte};
+    for (uint32_t i = 0; i < n; i++) {
+        entries[i] = (GmEntry){trie->child[i], GM_RE_EMPTY};
+        buckets[i] = (GmBucket){i, i + 1, trie->child_byte[i]};
     }
     *root = (GmBase){entries, buckets, n, n, GM_BASE_SORTED};
     GM_TRY(gm_pool_add(&vs->views, mem, &id, &p, err)); /* GM_VIEW_ROOT */
@@ -64,6 +60,7 @@ void gm_views_deinit(GmViews *vs)
     gm_map_deinit(&vs->whole_map, vs->mem);
     gm_map_deinit(&vs->shared_map, vs->mem);
     GM_VEC_FREE(vs->mem, vs->open);
+    GM_VEC_FREE(vs->mem, vs->level);
     GM_VEC_FREE(vs->mem, vs->open_bites);
     GM_VEC_FREE(vs->mem, vs->ranges);
     GM_VEC_FREE(vs->mem, vs->after);
@@ -119,19 +116,22 @@ GmStatus gm_debt_bites(GmViews *vs, uint32_t node, GmRe debt, bool *out, GmError
  * cannot go on is not there at all. */
 GmStatus gm_entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err)
 {
-    const GmTrieNode *nodes = vs->trie->nodes;
-    for (uint32_t c = node + 1; c < nodes[node].end; c = nodes[c].end) {
+    const GmTrie *trie = vs->trie;
+    const uint32_t from = trie->child_from[node], to = trie->child_from[node + 1];
+    GM_RESERVE(vs->mem, vs->after, (size_t)vs->after.len + (to - from));
+    for (uint32_t i = from; i < to; i++) {
+        const uint32_t c = trie->child[i];
         GmRe rest = GM_RE_EMPTY;
         if (debt != GM_RE_EMPTY) {
             bool violated, bites;
-            GM_TRY(gm_debt_step(vs, debt, nodes[c].byte, &rest, &violated, err));
+            GM_TRY(gm_debt_step(vs, debt, trie->child_byte[i], &rest, &violated, err));
             if (violated) {
                 continue;
             }
             GM_TRY(gm_debt_bites(vs, c, rest, &bites, err));
             rest = bites ? rest : GM_RE_EMPTY;
         }
-        GM_PUSH(vs->mem, vs->after, ((GmEntry){c, rest}));
+        vs->after.data[vs->after.len++] = (GmEntry){c, rest};
     }
     return GM_OK;
 }

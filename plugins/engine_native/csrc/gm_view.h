@@ -74,8 +74,14 @@ typedef struct GmSubtree { /* a trie node and the entry that its byte has led to
 
 typedef struct GmPair { /* two lexer states on the path of a comparison */
     const uint32_t *a, *b;
-    uint32_t end;
+    uint32_t at, to; /* children still to come, by index */
 } GmPair;
+
+typedef struct GmLevel { /* a trie node on the path of a walk under no debt: children still to come, by index */
+    const uint32_t *row;
+    uint32_t at, to;
+    GmRe re;
+} GmLevel;
 
 typedef struct GmRange {
     uint32_t from, to; /* of GmTrie.ids */
@@ -99,6 +105,7 @@ typedef struct GmViews {
     GmMap whole_map; /* debt -> view */
     GmMap shared_map; /* shared base -> view */
     GM_VEC(GmOpen) open;
+    GM_VEC(GmLevel) level;
     GM_VEC(GmOpen) open_bites;
     GM_VEC(GmRange) ranges;
     GM_VEC(GmEntry) after, sorted, compared;

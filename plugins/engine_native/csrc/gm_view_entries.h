@@ -37,6 +37,8 @@ GmStatus gm_view_of_after(GmViews *vs, uint32_t start, bool distinct, uint32_t *
 GmStatus gm_step_subtrees(GmViews *vs, GmLex lex, const GmSubtree *top, uint32_t n, GmError *err);
 /* The step of the whole vocabulary from that of another lexer state; *found: whether there is a like one. */
 GmStatus gm_step_like(GmViews *vs, GmLex lex, GmStep *made, bool *found, GmError *err);
+/* Make a step by difference refer to nothing: one set of tokens, one base without holes. */
+GmStatus gm_step_solid(GmViews *vs, GmStep *made, GmError *err);
 /* gm_view_step; `like`: whether the step may be made from the step of another state. */
 GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err);
 
