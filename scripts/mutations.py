@@ -137,8 +137,8 @@ MUTATIONS = (
         (
             (
                 "gm_view.c",
-                "            rest = bites ? rest : GM_RE_EMPTY;\n        }\n        GM_PUSH",
-                "            rest = GM_RE_EMPTY;\n        }\n        GM_PUSH",
+                "            rest = bites ? rest : GM_RE_EMPTY;\n        }\n        vs->after.data",
+                "            rest = GM_RE_EMPTY;\n        }\n        vs->after.data",
             ),
         ),
     ),
