@@ -8,7 +8,7 @@
  *          `child`, `child_byte`: the children of n and their bytes, ascending, at child_from(n) to child_from(n + 1):
  *          siblings lie far apart among the nodes, so looking for one there would miss the cache at each.
  * Owner    built once per vocabulary; immutable; shared by reference count through GmVocab.
- * Cost     sorting dominates: about 40 ms for 128,000 tokens; 31 bytes per node.
+ * Cost     sorting dominates: about 40 ms for 128,000 tokens; 29 bytes per node.
  * Source   own; see docs/algorithms/trie.md.
  * Tests    tests/c/test_trie.c; differential tests. */
 #ifndef GM_TRIE_H
