@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from glrmask_engine_native.state import NativeState
 
 from glrmask_core.constraint import Constraint, compile_module, select_engine
 from glrmask_core.errors import ConcurrentUseError, GrammarError, LimitExceededError, StateError
@@ -414,3 +415,29 @@ def state_memory(state: object) -> int:
     out = ffi.new("GmStateReport *")
     assert lib.gm_state_report(state._handle, out, ffi.NULL) == 0  # type: ignore[attr-defined]
     return int(out.memory_bytes)
+
+
+@pytest.mark.parametrize("level", list(Optimization))
+def test_only_closed_tables_are_tried_at_once(level: Optimization, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAST_RUNTIME makes a mask and a commit while it builds; the others leave all to the first call."""
+    calls: list[str] = []
+    fill, commit = NativeState.fill_mask, NativeState.commit_token
+    monkeypatch.setattr(NativeState, "fill_mask", lambda self, words: calls.append("mask") or fill(self, words))
+    monkeypatch.setattr(NativeState, "commit_token", lambda self, token: calls.append("commit") or commit(self, token))
+    constraint = compiled(lists(), LETTERS, optimization=level)
+    assert (["mask", "commit"] if level is Optimization.FAST_RUNTIME else []) == calls
+    assert not constraint.start().is_accepting()
+
+
+def test_closed_tables_of_odd_languages() -> None:
+    """Only the end token is allowed at the start; no token is; there is no token."""
+    b = Builder()
+    nothing = b.build(b.seq([]))
+    b = Builder()
+    accent = b.build(b.terminal(b.literal("\u00e9".encode())))
+    for vocab in (Vocab.from_id_to_bytes({0: b"x", 70: b"y"}), Vocab.from_id_to_bytes({})):
+        for module, ends in ((nothing, (3,)), (nothing, ()), (accent, (3,)), (accent, ())):
+            constraint = compiled(module, vocab, optimization=Optimization.FAST_RUNTIME, end_tokens=ends)
+            words = np.zeros(constraint.mask_len(), np.uint32)
+            constraint.start().fill_mask(words)
+            assert [int(module is nothing) << 3 if ends and not n else 0 for n in range(len(words))] == words.tolist()
