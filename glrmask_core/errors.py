@@ -53,6 +53,18 @@ class LimitExceededError(CompileError):
         self.limit = limit
 
 
+class CompletionLengthError(LimitExceededError):
+    """The shortest completion is longer than what was asked for.
+
+    Attributes:
+        least: bytes that it has at least.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        super().__init__(f"the shortest completion has at least {least} bytes, more than {most}", "completion_bytes")
+        self.least = least
+
+
 class ArtifactError(GlrmaskError, ValueError):
     """Saved bytes that are corrupt, of another kind or version, or for another vocabulary."""
 

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import ArgumentTypeError, IdRangeError, LimitExceededError, StateError, StateRejectedError
+from .errors import (
+    ArgumentTypeError,
+    CompletionLengthError,
+    IdRangeError,
+    LimitExceededError,
+    StateError,
+    StateRejectedError,
+)
 from .ir_link import exact_ids
 from .state import ACCEPTING, REJECTED, TERMINATED, Commit, ConstraintState, ids_of, raise_commit
 
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
 SEARCH_COMMITS = 200_000  # about half a second with the native engine
 SEARCH_LIMIT = "search_commits"  # what LimitExceededError.limit says then
 BUDGET_DEPTH = 200  # tokens looked ahead; each is one level of recursion
+COMPLETION_BYTES = 1 << 24
 SAMPLE_TRIES = 20
 _BYTES = [bytes((b,)) for b in range(256)]
 
@@ -166,13 +174,13 @@ def shortest_completion(state: ConstraintState) -> bytes:
         raise StateRejectedError("shortest_completion: the state is rejected; nothing completes it")
     if flags & (ACCEPTING | TERMINATED):
         return b""
-    text = state._completion()
+    text = state._completion(COMPLETION_BYTES)
     if text is None:
         raise StateError("shortest_completion: no bytes complete the output from here (an exact token may be needed)")
     return text
 
 
-def completion(state: ConstraintState) -> bytes | None:
+def completion(state: ConstraintState, most: int = COMPLETION_BYTES) -> bytes | None:
     """See :meth:`ConstraintState._completion`: breadth first, one commit per distinct state and byte."""
     if state._flags() & (ACCEPTING | TERMINATED):
         return b""
@@ -180,6 +188,8 @@ def completion(state: ConstraintState) -> bytes | None:
     seen: set[Hashable] = {state._key()}
     level: list[tuple[ConstraintState, bytes]] = [(state.clone(), b"")]
     while level:
+        if len(level[0][1]) == most:
+            raise CompletionLengthError(most + 1, most)
         longer: list[tuple[ConstraintState, bytes]] = []
         for at, text in level:
             for b, after in byte_steps(at, work):
@@ -246,15 +256,17 @@ class _Judge:
     def _by_bytes(self, state: ConstraintState, left: int) -> bool | None:
         """What the shortest completion tells about ``left`` tokens; None when it does not settle it."""
         try:
-            text = state._completion()
+            text = state._completion(COMPLETION_BYTES if self._exact else min(left * self._longest, COMPLETION_BYTES))
+        except CompletionLengthError as error:
+            if not self._exact and error.least > left * self._longest:
+                return False
+            return None
         except LimitExceededError as error:
             if error.limit == SEARCH_LIMIT:
                 return None
             raise
         if text is None:  # exact tokens have no bytes
             return None if self._exact else False
-        if not self._exact and len(text) > left * self._longest:
-            return False
         if (len(text) <= left and self._single.issuperset(text)) or self._spelled(text, left):
             return True
         return None

@@ -121,17 +121,18 @@ class ConstraintState(Closed):
         """
         return None
 
-    def _completion(self) -> bytes | None:
+    def _completion(self, most: int) -> bytes | None:
         """Optional: the fewest bytes that complete the output, of several the least in byte order; None: no bytes do.
 
         Not called when rejected. Exact tokens are not tried.
 
         Raises:
+            CompletionLengthError: more than ``most`` bytes are needed.
             LimitExceededError: it takes too long to find.
         """
         from .search import completion
 
-        return completion(self)
+        return completion(self, most)
 
     @classmethod
     def _fill_many(

@@ -138,8 +138,9 @@ int64_t gm_state_expected(GmState *state, uint32_t *nodes, uint32_t cap, GmError
 int gm_state_key(GmState *state, uint64_t out[2], GmError *err);
 /* The shortest text that completes this one, of several the least in byte order; exact tokens are not tried. 0: *text,
  * *n bytes long and NULL for none, goes back with gm_state_completion_free. 1: no text does. 2: not known: a parser
- * program, or a text that is hard to find. -1 with err set. Linear in depth and text where no terminal owes anything. */
-int gm_state_completion(GmState *state, uint8_t **text, uint64_t *n, GmError *err);
+ * program, or a text that is hard to find. 3: it has more than `most` bytes, *n at least. -1 with err set. Linear in
+ * depth and text where no terminal owes anything. */
+int gm_state_completion(GmState *state, uint64_t most, uint8_t **text, uint64_t *n, GmError *err);
 void gm_state_completion_free(GmState *state, uint8_t *text, uint64_t n);
 /* n masks in one call, one row of n_words words per state. */
 int gm_states_mask(GmState **states, uint32_t n, uint32_t *words, uint64_t n_words, GmError *err);

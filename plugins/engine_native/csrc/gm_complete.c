@@ -277,14 +277,14 @@ static GmStatus attempt(Search *x, uint64_t budget, uint64_t need, bool *found, 
     }
 }
 
-static GmStatus deepen(Search *x, bool *found, bool *none, GmError *err)
+/* *budget: the bytes that are needed at least; GM_FAR when no text completes the state. */
+static GmStatus deepen(Search *x, uint64_t most, uint64_t *budget, bool *found, GmError *err)
 {
     uint64_t least;
     GM_TRY(gm_moment_copy(&x->s->mem, &x->first, &x->s->now, err));
     GM_TRY(cost_now(x, &least, err));
-    *none = least >= GM_FAR;
-    for (uint64_t budget = least; !*found && !*none && x->failures <= FAILURES; budget++) {
-        GM_TRY(attempt(x, budget, least, found, err));
+    for (*budget = least; !*found && *budget <= most && x->failures <= FAILURES; *budget += !*found) {
+        GM_TRY(attempt(x, *budget, least, found, err));
         x->failures += !*found && x->failures <= FAILURES; /* so that it ends */
     }
     return GM_OK;
@@ -339,10 +339,11 @@ static GmStatus hand_over(Search *x, uint8_t **text, uint64_t *n, GmError *err)
     return GM_OK;
 }
 
-int gm_state_completion(GmState *state, uint8_t **text, uint64_t *n, GmError *err)
+int gm_state_completion(GmState *state, uint64_t most, uint8_t **text, uint64_t *n, GmError *err)
 {
     Search x;
-    bool found = false, none = false;
+    bool found = false;
+    uint64_t needs = 0;
     memset(&x, 0, sizeof x);
     if (state->c->foci != NULL) {
         return 2;
@@ -356,14 +357,15 @@ int gm_state_completion(GmState *state, uint8_t **text, uint64_t *n, GmError *er
     if (status == GM_OK && x.s->now.terminated) {
         found = true;
     } else if (status == GM_OK) {
-        status = deepen(&x, &found, &none, err);
+        status = deepen(&x, most < UINT32_MAX ? most : UINT32_MAX, &needs, &found, err);
+        *n = needs;
     }
     if (status == GM_OK && found) {
         status = hand_over(&x, text, n, err);
     }
     search_deinit(&x);
     gm_state_free(x.s);
-    return status != GM_OK ? -1 : found ? 0 : none ? 1 : 2;
+    return status != GM_OK ? -1 : found ? 0 : needs >= GM_FAR ? 1 : x.failures > FAILURES ? 2 : 3;
 }
 
 void gm_state_completion_free(GmState *state, uint8_t *text, uint64_t n)

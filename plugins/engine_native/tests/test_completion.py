@@ -12,7 +12,7 @@ import pytest
 
 from glrmask_core import search
 from glrmask_core.constraint import Constraint, compile_module, select_engine
-from glrmask_core.errors import GrammarError, LimitExceededError, StateError
+from glrmask_core.errors import CompletionLengthError, GrammarError, LimitExceededError, StateError
 from glrmask_core.ir import Builder, Module
 from glrmask_core.options import CompileOptions, Limits, Optimization
 from glrmask_core.state import REJECTED, TERMINATED, ConstraintState
@@ -197,7 +197,7 @@ def test_as_the_plain_search(seed: int, monkeypatch: pytest.MonkeyPatch) -> None
             expected = search.completion(state)
         except LimitExceededError:
             continue
-        assert state._completion() == expected, seed
+        assert state._completion(10**6) == expected, seed
 
 
 @pytest.mark.parametrize("seed", range(1000, 1160, 20))
@@ -246,6 +246,16 @@ def test_budgets_of_deep_states() -> None:
     state = compiled(nested().module, plain, end_tokens=()).start()
     state.commit_bytes(b"[" * 5_000)
     assert ids_of_mask(state.mask(budget=5_000)) == [ord("]")]
+
+
+@pytest.mark.parametrize("count", [2**24 + 1, 2**31 - 1])
+def test_very_long_completions_are_refused_at_once(count: int) -> None:
+    g = G()
+    state = g.build(g.b.repeat(g.t(b"a"), count, count), g.t(b"b")).start()
+    with pytest.raises(CompletionLengthError, match=f"at least {count + 1} bytes") as caught:
+        state.shortest_completion()
+    assert caught.value.limit == "completion_bytes" and caught.value.least == count + 1
+    assert ids_of_mask(state.mask(budget=10**6)) == []
 
 
 def test_samples_of_deep_grammars_end() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glrmask_core.checks import check_words
+from glrmask_core.errors import CompletionLengthError
 from glrmask_core.state import ConstraintState, raise_commit
 
 from ._native import ffi, lib
@@ -153,15 +154,17 @@ class NativeState(ConstraintState):
             raise_in_state(_errors.err)
         return list(ffi.unpack(nodes, count)) if count else []
 
-    def _completion(self) -> bytes | None:
+    def _completion(self, most: int) -> bytes | None:
         out, count, err = ffi.new("uint8_t **"), ffi.new("uint64_t *"), _errors.err
-        code = int(lib.gm_state_completion(self._handle, out, count, err))
+        code = int(lib.gm_state_completion(self._handle, most, out, count, err))
         if code < 0:
             raise_in_state(err)
-        if code == 2:
-            return super()._completion()
         if code == 1:
             return None
+        if code == 2:
+            return super()._completion(most)
+        if code == 3:
+            raise CompletionLengthError(int(count[0]), most)
         try:
             return bytes(ffi.buffer(out[0], count[0])) if count[0] else b""
         finally:

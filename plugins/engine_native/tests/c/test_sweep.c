@@ -52,8 +52,8 @@ static void observe(GmState *s, uint32_t at, Trace *trace, bool record)
     ATTEMPT((flags = gm_state_flags(s, &err)), < 0);
     uint8_t *text = NULL;
     uint64_t n = 0;
-    ATTEMPT((found = gm_state_completion(s, &text, &n, &err)), < 0);
-    gm_state_completion_free(s, text, n);
+    ATTEMPT((found = gm_state_completion(s, 100, &text, &n, &err)), < 0);
+    gm_state_completion_free(s, text, found == 0 ? n : 0);
     if (record) {
         memcpy(trace->mask[at], words, sizeof words);
         trace->flags[at] = flags;
