@@ -96,6 +96,8 @@ FIRST_SYNTACTIC = 16
 EMPTY = 1  # the node of the empty text, in every module
 # Longer sequences inside a sequence stay nodes: flattening shared ones would double at every level.
 FLATTEN = 2048
+# Longer literals are not joined, or rules that double would write out what they share.
+JOINED = 4096
 TWO_LITERALS = bytes((LITERAL, LITERAL))
 
 
@@ -149,7 +151,7 @@ class Builder:
     """Builds a :class:`Module`.
 
     Every method returns a node id. Equal nodes share one id, so a front-end may call freely. Simple
-    identities are applied (empty parts dropped, one-element sequences unwrapped, adjacent literals joined).
+    identities are applied (empty parts dropped, one-element sequences unwrapped, short adjacent literals joined).
     Wrong levels and counts raise ``GrammarError``; what only engines can see is left to them.
     """
 
@@ -795,17 +797,22 @@ class Builder:
         return self._add((op, slot), op, self._name(slot), 0, 0, False)
 
     def _join_literals(self, parts: list[int]) -> list[int]:
+        """Runs of literals as one literal each, as far as that is no longer than JOINED."""
+        rows = self._rows
         out: list[int] = []
         run: list[int] = []
-        for part in (*parts, self._nothing):
-            if self._rows[part][0] == LITERAL:
-                run.append(part)
-                continue
-            if run:
+        length = 0
+        for part in (*parts, -1):
+            size = rows[part][2] if part >= 0 and rows[part][0] == LITERAL else -1
+            if run and (size < 0 or length + size > JOINED):
                 out.append(run[0] if len(run) == 1 else self.literal(b"".join(map(self._bytes, run))))
-                run = []
-            out.append(part)
-        return out[:-1]
+                run, length = [], 0
+            if size >= 0:
+                run.append(part)
+                length += size
+            elif part >= 0:
+                out.append(part)
+        return out
 
     def _bytes(self, node: int) -> bytes:
         _, offset, length, _ = self._rows[node]

@@ -149,6 +149,36 @@ static GmStatus search(GmFinish *f, GmRe re, uint64_t least, uint64_t *out, GmEr
     return status;
 }
 
+/* Sequences are long to the right, which does not count as nesting: down to where the rest is known, and back. */
+static GmStatus seq_shortest(GmFinish *f, GmRe re, uint64_t *out, GmError *err)
+{
+    const GmRegex *rx = &f->core->rx;
+    GM_VEC(GmRe) parts = {NULL, 0, 0};
+    GmStatus status = GM_OK;
+    while (status == GM_OK && gm_re_node(rx, re)->kind == RE_SEQ && !gm_re_nullable(rx, re) &&
+           gm_map_get(&f->re_map, re) == GM_NONE) {
+        status = gm_vec_reserve(&f->core->mem, (void **)&parts.data, &parts.cap, (size_t)parts.len + 1, sizeof(GmRe), err);
+        if (status == GM_OK) {
+            parts.data[parts.len++] = re;
+            re = gm_re_node(rx, re)->b;
+        }
+    }
+    if (status == GM_OK) {
+        status = gm_finish_re_locked(f, re, out, err);
+    }
+    while (status == GM_OK && parts.len > 0) {
+        uint64_t head;
+        re = parts.data[--parts.len];
+        status = gm_finish_re_locked(f, gm_re_node(rx, re)->a, &head, err);
+        *out = gm_far_add(head, *out);
+        if (status == GM_OK) {
+            status = remember(f, re, *out, err);
+        }
+    }
+    GM_VEC_FREE(&f->core->mem, parts);
+    return status;
+}
+
 /* Recursion is bounded by GM_RE_DEPTH. */
 GmStatus gm_finish_re_locked(GmFinish *f, GmRe re, uint64_t *out, GmError *err)
 {
@@ -180,9 +210,7 @@ GmStatus gm_finish_re_locked(GmFinish *f, GmRe re, uint64_t *out, GmError *err)
         GM_TRY(lits_shortest(&f->core->rx, node, &a));
         break;
     case RE_SEQ:
-        GM_TRY(gm_finish_re_locked(f, node->a, &a, err));
-        GM_TRY(gm_finish_re_locked(f, node->b, &b, err));
-        a = gm_far_add(a, b);
+        GM_TRY(seq_shortest(f, re, &a, err));
         break;
     case RE_ALT:
         a = GM_FAR;

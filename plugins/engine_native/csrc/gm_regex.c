@@ -217,6 +217,8 @@ GmStatus gm_re_set(GmRegex *rx, const GmByteSet *set, GmRe *out, GmError *err)
     return gm_re_intern(rx, &proto, out, err);
 }
 
+enum { LIT_PIECE = 1024 }; /* a longer text is a sequence: what is left of it is hashed again after each byte */
+
 GmStatus gm_re_lit(GmRegex *rx, const uint8_t *text, uint32_t len, GmRe *out, GmError *err)
 {
     if (len == 0) {
@@ -228,6 +230,17 @@ GmStatus gm_re_lit(GmRegex *rx, const uint8_t *text, uint32_t len, GmRe *out, Gm
         memset(&set, 0, sizeof set);
         set.w[text[0] >> 6] = (uint64_t)1 << (text[0] & 63);
         return gm_re_set(rx, &set, out, err);
+    }
+    if (len > LIT_PIECE) {
+        uint32_t at = len - (len % LIT_PIECE == 0 ? LIT_PIECE : len % LIT_PIECE);
+        GmRe piece;
+        GM_TRY(gm_re_lit(rx, text + at, len - at, out, err));
+        while (at > 0) {
+            at -= LIT_PIECE;
+            GM_TRY(gm_re_lit(rx, text + at, LIT_PIECE, &piece, err));
+            GM_TRY(gm_re_seq(rx, piece, *out, out, err));
+        }
+        return GM_OK;
     }
     GmReNode proto = gm_re_proto(RE_LIT);
     proto.p.text = text;

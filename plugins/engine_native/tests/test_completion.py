@@ -291,3 +291,11 @@ def test_threads_share_the_tables() -> None:
         for thread in threads:
             thread.join()
         assert found == [b"]]"] * 4
+
+
+def test_long_sequences_inside_a_terminal() -> None:
+    """They are long to the right, which must not be a recursion."""
+    g = G()
+    pairs = [g.b.bytes_class(b"ab"), g.b.bytes_class(b"cd")] * 100_000
+    text = g.build(g.b.terminal(g.b.seq(pairs))).start().shortest_completion()
+    assert text == b"ac" * 100_000
