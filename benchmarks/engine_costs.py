@@ -163,6 +163,36 @@ def clones(case: Case, vocab: Vocab, repeats: int) -> dict[str, dict[str, float]
     return {name: steps.figures() for name, steps in found.items()}
 
 
+def paced(cases: list[Case], real: RealVocabulary, pause: float) -> dict[str, dict[str, float]]:
+    """Mask + commit with a pause before each token, as a model makes; us. AUTO's worker fills tables meanwhile.
+
+    After the pause the processor is kept busy for 50 us, which brings its clock up again but not its caches.
+    """
+    found = {}
+    clock = time.perf_counter_ns
+    for level in ("AUTO", "FAST_BUILD", "FAST_RUNTIME"):
+        steps = Steps()
+        vocab = build_vocabulary(real)  # a fresh one: it keeps what wide terminals need
+        for at, case in enumerate(cases):
+            try:
+                constraint = case.make().compile(vocab, optimization=Optimization[level])
+            except glrmask.LimitExceededError:
+                continue
+            words = np.zeros(constraint.mask_len(), np.uint32)
+            state = constraint.start()
+            for i, token in enumerate(case.ids[:60]):
+                time.sleep(pause)
+                until = clock() + 50_000
+                while clock() < until:
+                    pass
+                begin = clock()
+                state.fill_mask(words)
+                state.commit_token(token)
+                steps.add((at, i), clock() - begin)
+        found[level] = steps.figures()
+    return found
+
+
 def first_visits(cases: list[Case], real: RealVocabulary, repeats: int) -> dict[str, Any]:
     """Masks that had to make table entries, by how many tokens they allow; the first in a vocabulary apart."""
     found: dict[str, Steps] = {name: Steps() for name in ("narrow", "wide", "wide_first")}
@@ -222,6 +252,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--schemas", type=int, default=100, help="how many real schemas beside the languages")
+    parser.add_argument("--pause-ms", type=float, default=5.0, help="what a model takes for a token")
     parser.add_argument("--vocab", default="llama3")
     arguments = parser.parse_args()
     real = load(arguments.vocab)
@@ -263,6 +294,8 @@ def main() -> int:
     figures["static_refused"] = skipped
     figures["again_us"] = again([*languages, *schemas], vocab, repeats)
     figures["first_visit"] = first_visits([*languages, *schemas[:40]], real, max(2, repeats - 2))
+    figures["pause_ms"] = arguments.pause_ms
+    figures["paced"] = paced(schemas[:30], real, arguments.pause_ms / 1e3)
     figures["clones"] = clones(languages[0], vocab, repeats)
     builds = {}
     for case in languages:

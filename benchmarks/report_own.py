@@ -56,6 +56,14 @@ def costs(data: dict[str, Any]) -> list[str]:
     }
     rows = [(titles[n], f["steps"], *(number(f.get(k)) for k in KEYS)) for n, f in first.items()]
     out.append(table(["positions", "steps", *KEYS], rows))
+    if "paced" in data:
+        out.append(f"#### Mask + commit after a pause of {data['pause_ms']:g} ms before each token (us)\n")
+        out.append(
+            "First 60 tokens of a text of each of 30 schemas, one pass, fresh constraints: what a model that takes its "
+            "time sees, with caches gone cold meanwhile. AUTO's worker fills tables during the pauses.\n"
+        )
+        rows = [(n, f["steps"], *(number(f.get(k)) for k in KEYS)) for n, f in data["paced"].items()]
+        out.append(table(["level", "steps", *KEYS], rows))
     if "clones" in data:
         out.append("#### Clones at every place of the C text, tables warm, no cache of final masks (us)\n")
         rows = [(n, f["steps"], *(number(f.get(k)) for k in KEYS)) for n, f in data["clones"].items()]

@@ -97,6 +97,7 @@ static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint6
     uint64_t n_rows, n_args, n_blob, n_rules, n_root, n_code;
     GmError err = {0};
     GmOptions options = {.memory_bytes = (uint64_t)2 << 30,
+                         .state_bytes = (uint64_t)2 << 30,
                          .state_bytes = (uint64_t)512 << 20,
                          .mask_cache_bytes = mask_cache,
                          .static_work = 2000000000,
