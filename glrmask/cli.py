@@ -42,14 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(_rendered(error, getattr(options, "text", ""), getattr(options, "path", "<grammar>")), REFUSED)
     except GlrmaskError as error:
         return _complain(str(error), REFUSED)
-    except (OSError, UnicodeDecodeError) as error:
-        return _complain(str(error), USAGE)
+    except UnicodeDecodeError as error:
+        where = getattr(options, "path", "") or "input"
+        return _complain(f"{where}: not UTF-8 text: byte {error.object[error.start]:#04x} at {error.start}", USAGE)
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error), USAGE)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
 
 
 def _complain(message: str, code: int) -> int:
-    print(f"glrmask: {message}", file=sys.stderr)
+    _tell(f"glrmask: {message}")
     return code
 
 
@@ -78,10 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--format", help="of --grammar; by default told from the file name")
     _option_argument(command)
     command.add_argument("--vocab", metavar="FILE", help="a vocabulary file instead of the embedded model")
-    command.add_argument("--seed", type=int, default=0, help="same seed, same output (default 0)")
+    command.add_argument("--seed", type=_seed, default=0, help="same seed, same output (default 0)")
     command.add_argument("--count", type=_positive, default=1, help="number of outputs (default 1)")
     command.add_argument("--max-tokens", type=_positive, default=512, help="budget of one output (default 512)")
-    command.add_argument("--temperature", type=float, default=0.8, help="lower is more predictable (default 0.8)")
+    command.add_argument(
+        "--temperature", type=_temperature, default=0.8, help="lower is more predictable (default 0.8)"
+    )
     command.add_argument("--engine", help="by default the best one installed")
     command.add_argument(
         "--optimization",
@@ -112,6 +117,20 @@ def _positive(text: str) -> int:
     return value
 
 
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected 0 or more, found {value}")
+    return value
+
+
+def _temperature(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of 0 or more, found {text}")
+    return value
+
+
 def _option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
@@ -125,9 +144,11 @@ def _option(text: str) -> tuple[str, Any]:
 def _read(options: argparse.Namespace, path: str, format_: str | None) -> str:
     """The format of a grammar file; leaves its name and text in ``options``, for messages too."""
     if path == "-":
-        options.path, options.text = "<stdin>", sys.stdin.read()
+        options.path = "<stdin>"
+        options.text = sys.stdin.read()
     else:
-        options.path, options.text = path, Path(path).read_text(encoding="utf-8")
+        options.path = path
+        options.text = Path(path).read_text(encoding="utf-8")
     format_ = format_ or SUFFIXES.get(Path(path).suffix)
     if format_ is None:
         known = ", ".join(sorted(manager().frontends())) or "none"
@@ -237,7 +258,8 @@ class _Progress:
 
 
 def _tell(text: str) -> None:
-    print(text, file=sys.stderr)
+    """On stderr; what a grammar text brought along does not steer the terminal."""
+    print("".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text), file=sys.stderr)
 
 
 def _tell_compiled(constraint: Constraint, loaded: Loaded, seconds: float) -> None:

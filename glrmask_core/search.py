@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SEARCH_COMMITS = 200_000  # about half a second with the native engine
 SEARCH_LIMIT = "search_commits"  # what LimitExceededError.limit says then
 BUDGET_DEPTH = 200  # tokens looked ahead; each is one level of recursion
-COMPLETION_BYTES = 1 << 24
+COMPLETION_BYTES = 1 << 22
 SAMPLE_TRIES = 20
 _BYTES = [bytes((b,)) for b in range(256)]
 

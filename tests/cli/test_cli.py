@@ -48,7 +48,32 @@ def test_module_runs(tmp_path: Path) -> None:
     assert "oracle" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["generate"], ["generate", "--schema", "x", "--count", "0"], ["nonsense"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["generate"],
+        ["nonsense"],
+        *(
+            ["generate", "--schema", "x", *wrong.split()]
+            for wrong in (
+                "--count 0",
+                "--count x",
+                "--max-tokens -1",
+                "--seed=-5",
+                "--seed 1.5",
+                "--temperature=-1",
+                "--temperature nan",
+                "--temperature inf",
+                "--temperature x",
+                "-o x",
+                "--optimization x",
+                "--grammar y",
+            )
+        ),
+    ],
+    ids=" ".join,
+)
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(arguments)
@@ -185,3 +210,25 @@ def test_bad_vocabulary_files(content: str, tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "g.ebnf").write_text('start ::= "yes"')
     assert main(["generate", "--grammar", str(tmp_path / "g.ebnf"), "--vocab", str(tmp_path / "v.json")]) == 1
     assert "v.json: not a vocabulary file" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("ebnf")
+def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.ebnf"
+    bad.write_bytes(b's ::= "a\xff"')
+    none = tmp_path / "none.ebnf"
+    for path, part in ((bad, "not UTF-8 text: byte 0xff at 8"), (none, "No such file"), (tmp_path, "")):
+        assert main(["check", "--format", "ebnf", str(path)]) == 2
+        message = capsys.readouterr().err
+        assert message.startswith(f"glrmask: {path}: ") and part in message and message.count("\n") == 1
+
+
+@pytest.mark.usefixtures("jsonschema")
+def test_what_a_grammar_brings_along_does_not_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"properties": {"\x1b[31m\r": {"type": "nosuch"}}}), encoding="utf-8")
+    assert main(["check", str(path)]) == 1
+    message = capsys.readouterr().err
+    assert "nosuch" in message and "\x1b" not in message and "\r" not in message
