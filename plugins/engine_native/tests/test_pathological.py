@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -545,6 +546,28 @@ def test_memory_of_a_long_text(rollback: int) -> None:
     assert sizes[1][0] <= sizes[0][0] * 1.05
     assert sizes[1][1] == sizes[0][1]
     assert sizes[1][0] <= 1 << 20
+
+
+def two_brackets(b: Builder) -> int:  # p: ( "(" p ")" | "[" p "]" )*
+    p = b.rule("p")
+    pairs = [b.seq([literal(b, left), p, literal(b, right)]) for left, right in ((b"(", b")"), (b"[", b"]"))]
+    b.define(p, b.repeat(b.choice(pairs)))
+    return p
+
+
+def test_memory_of_stacks_that_never_come_again() -> None:
+    """Brackets of two kinds at random, 60 deep: what is dead is cleared away, or each byte would leave a node."""
+    rng = random.Random(1)
+    run = Run(two_brackets)
+    most = 0
+    for _ in range(2000):
+        kinds = [rng.choice(("()", "[]")) for _ in range(60)]
+        text = "".join(kind[0] for kind in kinds) + "".join(kind[1] for kind in reversed(kinds))
+        assert 0 == run.state._commit_bytes(text.encode())
+        most = max(most, run.size.memory_bytes)
+    assert most <= 300_000
+    assert run.size.nodes <= 1000
+    assert run.accepting
 
 
 def test_memory_token_by_token() -> None:
