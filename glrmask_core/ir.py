@@ -48,6 +48,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, chain
 from operator import le, lt
 from struct import pack
@@ -171,9 +172,10 @@ class Builder:
         self._slots: dict[str, str] = {}
         self._places: dict[int, Place] = {}
         self._rule_places: dict[int, Place] = {}
+        self._ready: tuple[array[int], array[int]] = array("i"), array("i")  # rows and args packed for copies
         self._nothing = self._add(("nothing",), NOTHING, 0, 0, 0, False)
         self._empty = self._add((LITERAL, b""), LITERAL, 0, 0, 0, True)
-        assert (self._nothing, self._empty) == (0, 1), "seq() knows these numbers"
+        assert self._empty == EMPTY, "the second node of every builder"
 
     # -- lexical ------------------------------------------------------------------------------
 
@@ -217,10 +219,8 @@ class Builder:
 
     def bytes_class(self, members: Iterable[int]) -> int:
         """One byte out of ``members`` (0..255)."""
-        bits = bytearray(32)
-        for b in members:
-            bits[b >> 3] |= 1 << (b & 7)
-        key = (BYTES, bytes(bits))
+        bits = _bits(members if isinstance(members, bytes) else bytes(members))
+        key = (BYTES, bits)
         found = self._ids.get(key)
         if found is not None:
             return found
@@ -236,25 +236,16 @@ class Builder:
 
     def chars(self, ranges: Iterable[tuple[int, int]]) -> int:
         """One Unicode scalar value out of these inclusive ranges, in UTF-8. Surrogates are left out."""
-        merged: list[list[int]] = []
-        for first, last in sorted(ranges):
-            for low, high in ((first, min(last, 0xD7FF)), (max(first, 0xE000), min(last, 0x10FFFF))):
-                if low > high:
-                    continue
-                if merged and low <= merged[-1][1] + 1:
-                    merged[-1][1] = max(merged[-1][1], high)
-                else:
-                    merged.append([low, high])
-        if not merged:
+        flat = _scalars(tuple(ranges))
+        if not flat:
             return self._nothing
-        flat = tuple(x for pair in merged for x in pair)
         key = (CHARS, flat)
         found = self._ids.get(key)
         if found is not None:
             return found
         offset = len(self._args)
         self._args += flat
-        return self._add(key, CHARS, offset, len(merged), 0, False)
+        return self._add(key, CHARS, offset, len(flat) // 2, 0, False)
 
     def both(self, left: int, right: int) -> int:
         """Intersection of two lexical nodes."""
@@ -373,13 +364,13 @@ class Builder:
                     out += pool[offset : offset + count]
                 else:
                     out.append(part)
-            elif part > 1:
+            elif part > EMPTY:
                 lexical = True
                 if op == LEX_SEQ and count <= FLATTEN:
                     out += pool[offset : offset + count]
                 else:
                     out.append(part)
-            elif not part:
+            elif part != EMPTY:
                 return part
         if lexical:
             if syntactic:
@@ -388,7 +379,7 @@ class Builder:
                 out = self._join_literals(out)
         size = len(out)
         if size < 2:
-            return out[0] if out else self._empty
+            return out[0] if out else EMPTY
         new = len(rows)
         node = self._seqs.setdefault(tuple(out), new)
         if node == new:
@@ -401,28 +392,22 @@ class Builder:
     def choice(self, parts: Iterable[int]) -> int:
         """Any one of the parts. All lexical, or all syntactic."""
         rows = self._rows
-        args = tuple(dict.fromkeys(parts))
-        if self._nothing in args:
-            args = tuple(part for part in args if part != self._nothing)
+        args = tuple(parts)
         found = self._choices.get(args)
         if found is not None:
             return found
-        lexical = syntactic = False
-        for part in args:
-            if rows[part][0] >= FIRST_SYNTACTIC:
-                syntactic = True
-            elif part != self._empty:
-                lexical = True
-        if lexical and syntactic:
-            raise GrammarError("choice: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
+        if self._nothing in args or len(set(args)) < len(args):
+            args = tuple(part for part in dict.fromkeys(args) if part != self._nothing)
+            found = self._choices.get(args)
+            if found is not None:
+                return found
         if len(args) < 2:
             return args[0] if args else self._nothing
-        self._choices[args] = node = len(rows)
-        rows.append((CHOICE if syntactic else LEX_CHOICE, len(self._args), len(args), 0))
-        self._args += args
-        if lexical and not self._nullable.isdisjoint(args):
-            self._nullable.add(node)
-        return node
+        ops = [rows[part][0] for part in args if part != EMPTY]
+        lexical = max(ops) < FIRST_SYNTACTIC
+        if not lexical and min(ops) < FIRST_SYNTACTIC:
+            raise GrammarError("choice: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
+        return self._list(LEX_CHOICE if lexical else CHOICE, args)
 
     def optional(self, part: int) -> int:
         """The part or nothing."""
@@ -610,7 +595,7 @@ class Builder:
             tail: more members, after the last one; ``nothing`` for none.
             tail_needed: whether the tail must be there.
         """
-        rows, pool, choices, members = self._rows, self._args, self._choices, self._members
+        rows, members = self._rows, self._members
         nothing, seq, make = self._nothing, self.seq, self._list
         parts = [] if tail == nothing else [tail]  # N(i + 1) reversed, so runs of required members stay flat
         if tail_needed and not parts:
@@ -644,14 +629,12 @@ class Builder:
                     continue
                 mine = make(SEQ, (key, value, rest)) if flat else seq((key, value, rest))
             new = len(rows)
-            node = choices.setdefault((mine, after), new)
+            node = make(CHOICE, (mine, after))
             members[after, key, value, separator, tail_needed] = node
             if node == new:
-                rows.append((CHOICE, len(pool), 2, 0))
-                pool += (mine, after)
                 node = self._in_bulk(left, separator, node, tail_needed)
             parts = [node]
-        return seq(parts[::-1]) if parts else nothing
+        return parts[0] if len(parts) == 1 else seq(parts[::-1]) if parts else nothing
 
     def _in_bulk(self, left: list[tuple[int, int, bool]], separator: int, after: int, tail_needed: bool) -> int:
         """Take those at the end of ``left`` that may be left out; ``after`` was made just now.
@@ -709,7 +692,11 @@ class Builder:
 
         Cost: linear in what was built, about 20 ns per node.
         """
+        if len(self._ready[0]) < 4 * len(self._rows) and not self._automata:
+            rows = array("i", _pack(list(chain.from_iterable(self._rows))))
+            self._ready = rows, array("i", _pack(self._args))
         made = Builder.__new__(Builder)
+        made._ready = self._ready
         made._rows, made._ids, made._nullable = self._rows.copy(), self._ids.copy(), self._nullable.copy()
         made._large, made._automata = self._large[:], self._automata.copy()
         made._seqs, made._choices, made._members = self._seqs.copy(), self._choices.copy(), self._members.copy()
@@ -747,14 +734,18 @@ class Builder:
             for node in self._automata:
                 op, a, b, c = rows[node]
                 rows[node] = op, a + behind, b, c
-        args = _ints(self._args)
+        ready = self._ready
+        packed = array("i", ready[0])
+        packed.frombytes(_pack(list(chain.from_iterable(rows[len(ready[0]) // 4 :]))))
+        args = array("i", ready[1])
+        args.frombytes(_pack(self._args[len(ready[1]) :]))
         args += self._large
         return Module(
-            _ints(list(chain.from_iterable(rows))),
+            packed,
             args,
             bytes(self._blob),
             names,
-            _ints(list(chain.from_iterable(self._rules))),
+            array("i", _pack(list(chain.from_iterable(self._rules)))),
             root,
             dict(self._slots),
             dict(self._places),
@@ -773,12 +764,17 @@ class Builder:
         return node
 
     def _list(self, op: int, parts: tuple[int, ...]) -> int:
-        """A syntactic sequence or choice as it stands."""
+        """A sequence or choice as it stands."""
         new = len(self._rows)
-        node = (self._seqs if op == SEQ else self._choices).setdefault(parts, new)
+        is_seq = op in (SEQ, LEX_SEQ)
+        node = (self._seqs if is_seq else self._choices).setdefault(parts, new)
         if node == new:
             self._rows.append((op, len(self._args), len(parts), 0))
             self._args += parts
+            if op < FIRST_SYNTACTIC and (
+                self._nullable.issuperset(parts) if is_seq else not self._nullable.isdisjoint(parts)
+            ):
+                self._nullable.add(node)
         return node
 
     def _pooled(self, op: int, args: tuple[int, ...], b: int, c: int, nullable: bool) -> int:
@@ -827,8 +823,30 @@ class Builder:
                 raise GrammarError(f"{what}: a syntactic node where a lexical one is needed")
 
 
-def _ints(numbers: list[int]) -> array[int]:
-    """An int32 array; ``array("i", numbers)`` takes four times as long."""
-    made: array[int] = array("i")
-    made.frombytes(pack(f"{len(numbers)}i", *numbers))
-    return made
+@lru_cache(256)
+def _scalars(ranges: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    """Ranges of code points sorted, merged and without surrogates, as one list."""
+    merged: list[list[int]] = []
+    for first, last in sorted(ranges):
+        for low, high in ((first, min(last, 0xD7FF)), (max(first, 0xE000), min(last, 0x10FFFF))):
+            if low > high:
+                continue
+            if merged and low <= merged[-1][1] + 1:
+                merged[-1][1] = max(merged[-1][1], high)
+            else:
+                merged.append([low, high])
+    return tuple(chain.from_iterable(merged))
+
+
+@lru_cache(256)
+def _bits(members: bytes) -> bytes:
+    """A set of bytes as 256 bits."""
+    bits = bytearray(32)
+    for b in members:
+        bits[b >> 3] |= 1 << (b & 7)
+    return bytes(bits)
+
+
+def _pack(numbers: list[int]) -> bytes:
+    """int32 numbers as bytes; ``array("i", numbers)`` takes four times as long."""
+    return pack(f"{len(numbers)}i", *numbers)

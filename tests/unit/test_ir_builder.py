@@ -157,3 +157,6 @@ def test_literals_join_across_parts() -> None:
     a, b, x = builder.literal(b"a"), builder.literal(b"b"), builder.repeat(builder.literal(b"x"), 1, None)
     node = builder.seq([a, b, x, b, a, a, x])
     assert builder.seq([builder.literal(b"ab"), x, builder.literal(b"baa"), x]) == node
+    before, after = builder.seq([x, a]), builder.seq([b, x])
+    assert builder.seq([before, after]) == builder.seq([x, builder.literal(b"ab"), x])
+    assert builder.seq([a, b]) == builder.literal(b"ab")

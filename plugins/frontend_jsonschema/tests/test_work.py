@@ -13,7 +13,12 @@ import pytest
 from glrmask_frontend_jsonschema import digits
 from glrmask_frontend_jsonschema.lower import Lowering
 from glrmask_frontend_jsonschema.lower_object import ObjectLowering
+from glrmask_frontend_jsonschema.meaning import Meaning
+from glrmask_frontend_jsonschema.patterns import fragment_of
 from glrmask_frontend_jsonschema.plugin import JsonSchemaFrontend
+from glrmask_frontend_jsonschema.settings import Settings
+from glrmask_frontend_jsonschema.shape import Str
+from glrmask_frontend_jsonschema.texts import Texts
 
 frontend = JsonSchemaFrontend()
 
@@ -173,3 +178,44 @@ def test_references_are_followed_once() -> None:
     one = calls(schema(200)) - calls(schema(100))
     plain = calls(objects(200)) - calls(objects(100))
     assert one < plain, "a reference costs less than a small schema in its place"
+
+
+PATTERNS = ["^ab", "b$", "^[xy]*$", "", "^(cat|dog)?$", "^x{3}$", ".", "\\d", "é$", '^"', "^a|z$", "^(?:a*b)*$"]
+
+
+def test_borders_say_no_only_where_nothing_fits() -> None:
+    texts = ["", "a", "b", "ab", "xb", "x", "y", "xxx", "cat", "dogs", "7", "né", '\\"', "zz", "é"]
+    for pattern in PATTERNS:
+        fragment = fragment_of("pattern", pattern, False)
+        firsts, lasts, may_be_empty = fragment.borders
+        for text in texts:
+            spelled = text.encode()
+            if len(spelled) in fragment._ends(fragment.root, 0, spelled, {}):
+                assert fragment.matches(spelled)
+                assert firsts >> spelled[0] & lasts >> spelled[-1] & 1 if spelled else may_be_empty
+
+
+def test_plainly_disjoint_patterns_need_no_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    compute = Texts._compute_empty
+
+    def counted(self: Texts, record: Str) -> bool:
+        asked.append(record)
+        return compute(self, record)
+
+    monkeypatch.setattr(Texts, "_compute_empty", counted)
+    texts = Texts(Settings())
+    for left, right, empty in (
+        ("^a", "^b", True), ("a$", "b$", True), ("^.{4}$", "^.{0,3}$", True), ("^(?:ab)?$", "^(?:cd)?$", False),
+    ):  # fmt: skip
+        tests = tuple(("pattern", text, True) for text in (left, right))
+        assert empty == texts.is_empty_string(Str(tests=tests))
+    assert len(asked) == 1  # of the pair that shares the empty text
+
+
+def test_alternatives_of_different_types_are_told_apart_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(Meaning, "subtract", lambda self, *args: asked.append(args))
+    schema = {"oneOf": [{"type": "null"}, {"type": "string", "maxLength": 3}, {"const": 5}, {"type": "object"}]}
+    frontend.parse(json.dumps(schema), {})
+    assert asked == []

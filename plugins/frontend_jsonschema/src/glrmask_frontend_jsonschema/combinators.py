@@ -53,10 +53,12 @@ class Combinators(Readers):
         if not parts:
             raise self._fault(expr, key, "at least one schema", schema[key])
         plain = [algebra.shape(part) for part in parts]
-        kept = [shape_of(part) for part in parts]
-        if key == "anyOf" and shape_of != algebra.tracked:
+        tracked = shape_of != algebra.shape
+        if key == "anyOf" and not tracked:
             return algebra.meet(so_far, algebra.union(plain))
-        kept = [algebra.meet(so_far, shape) for shape in kept]
+        kept = [algebra.tracked(part) for part in parts] if tracked else plain
+        if so_far is not self.anything:
+            kept = [algebra.meet(so_far, shape) for shape in kept]
         if base is not None:  # the order of keys is that of the text, so what comes later is intersected later
             kept = [algebra.meet(shape, base) for shape in kept]
         if len(parts) == 1:

@@ -7,7 +7,9 @@ answers whether a text matches, and how long (in characters) its texts are.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from glrmask_core.ir import (
@@ -50,34 +52,17 @@ class Fragment:
         """Build it; the node of each step."""
         made: list[int] = []
         for op, data in self.steps:
-            if op == LITERAL:
-                node = builder.literal(data)
-            elif op == CHARS:
-                node = builder.chars(data)
-            elif op == LEX_SEQ:
-                node = builder.seq([made[i] for i in data])
-            elif op == LEX_CHOICE:
-                node = builder.choice([made[i] for i in data])
-            elif op == LEX_REPEAT:
-                node = builder.repeat(made[data[0]], data[1], data[2])
-            elif op == BYTES:
-                node = builder.bytes_class(data)
-            elif op == LITERALS:
-                node = builder.literals(data)
-            elif op == BOTH:
-                node = builder.both(made[data[0]], made[data[1]])
-            elif op == WITHOUT:
-                node = builder.without(made[data[0]], made[data[1]])
-            elif op == AUTOMATON:
-                states, start, accepting, labels, edges = data
-                node = builder.automaton_rows(states, start, accepting, [made[i] for i in labels], edges)
-            else:
-                node = builder.nothing()
-            made.append(node)
+            made.append(_MAKERS[op](builder, made, data))
         return made
 
     def matches(self, text: bytes) -> bool:
         """Whether a spelled text is in the language."""
+        firsts, lasts, may_be_empty = self.borders
+        if not text:
+            if not may_be_empty:
+                return False
+        elif not (firsts >> text[0] & 1 and lasts >> text[-1] & 1):
+            return False
         return len(text) in self._ends(self.root, 0, text, {})
 
     def _ends(self, step: int, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> frozenset[int]:
@@ -154,6 +139,14 @@ class Fragment:
             return set()
         return {at + size} if any(low <= code <= high for low, high in ranges) else set()
 
+    @cached_property
+    def borders(self) -> tuple[int, int, bool]:
+        """Bytes that texts may begin and end with, as bit masks, and whether the empty text may be one: no fewer."""
+        found: list[tuple[int, int, bool]] = []
+        for op, data in self.steps:
+            found.append(_borders(op, data, found))
+        return found[self.root]
+
     def lengths(self, step: int | None = None, depth: int = 60) -> Lengths | None:
         """(shortest, longest or None) of the texts of a step in characters; None when not seen easily."""
         step = self.root if step is None else step
@@ -184,6 +177,76 @@ class Fragment:
             highs = [x[1] for x in known]
             return low, None if None in highs else join(h for h in highs if h is not None)
         return None
+
+
+ALL_BYTES = (1 << 256) - 1
+LEADS = sum(1 << byte for byte in range(0xC2, 0xF5))  # of characters of several bytes
+FOLLOWERS = sum(1 << byte for byte in range(0x80, 0xC0))
+
+
+def _borders(op: int, data: Any, found: list[tuple[int, int, bool]]) -> tuple[int, int, bool]:
+    """First bytes, last bytes and whether it may be empty, of a step whose parts are ``found``."""
+    if op == LITERAL:
+        return (1 << data[0], 1 << data[-1], False) if data else (0, 0, True)
+    if op in (LITERALS, BYTES):
+        texts = data if op == LITERALS else [bytes((byte,)) for byte in data]
+        firsts = lasts = 0
+        for text in filter(None, texts):
+            firsts |= 1 << text[0]
+            lasts |= 1 << text[-1]
+        return firsts, lasts, b"" in texts
+    if op == CHARS:
+        ascii_bytes = sum(((2 << min(high, 0x7F)) - (1 << low)) for low, high in data if low < 0x80)
+        beyond = any(high >= 0x80 for _, high in data)
+        return ascii_bytes | (LEADS if beyond else 0), ascii_bytes | (FOLLOWERS if beyond else 0), False
+    if op == LEX_REPEAT:
+        firsts, lasts, empty = found[data[0]]
+        return firsts, lasts, empty or data[1] == 0
+    if op == WITHOUT:
+        firsts, lasts, empty = found[data[0]]
+        return firsts, lasts, empty
+    if op in (LEX_SEQ, LEX_CHOICE, BOTH):
+        parts = [found[i] for i in data]
+        if op == BOTH:
+            (a, b, c), (d, e, f) = parts
+            return a & d, b & e, c and f
+        if op == LEX_SEQ:
+            return _first_of(parts, 0), _first_of(parts[::-1], 1), all(part[2] for part in parts)
+        firsts = lasts = 0
+        for part in parts:
+            firsts |= part[0]
+            lasts |= part[1]
+        return firsts, lasts, any(part[2] for part in parts)
+    return (0, 0, False) if op == NOTHING else (ALL_BYTES, ALL_BYTES, True)
+
+
+def _first_of(parts: list[tuple[int, int, bool]], side: int) -> int:
+    made = 0
+    for part in parts:
+        made |= part[side]
+        if not part[2]:
+            break
+    return made
+
+
+def _make_automaton(builder: Builder, made: list[int], data: Any) -> int:
+    states, start, accepting, labels, edges = data
+    return builder.automaton_rows(states, start, accepting, [made[i] for i in labels], edges)
+
+
+_MAKERS: dict[int, Callable[[Builder, list[int], Any], int]] = {
+    NOTHING: lambda builder, made, data: builder.nothing(),
+    LITERAL: lambda builder, made, data: builder.literal(data),
+    LITERALS: lambda builder, made, data: builder.literals(data),
+    BYTES: lambda builder, made, data: builder.bytes_class(data),
+    CHARS: lambda builder, made, data: builder.chars(data),
+    LEX_SEQ: lambda builder, made, data: builder.seq([made[i] for i in data]),
+    LEX_CHOICE: lambda builder, made, data: builder.choice([made[i] for i in data]),
+    LEX_REPEAT: lambda builder, made, data: builder.repeat(made[data[0]], data[1], data[2]),
+    BOTH: lambda builder, made, data: builder.both(made[data[0]], made[data[1]]),
+    WITHOUT: lambda builder, made, data: builder.without(made[data[0]], made[data[1]]),
+    AUTOMATON: _make_automaton,
+}
 
 
 class FragmentMaker:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 TYPES = frozenset(("null", "boolean", "object", "array", "number", "integer", "string"))
 NO_NAMES: frozenset[str] = frozenset()
 new = tuple.__new__  # named tuples without the call of their own __new__
+SHALLOW = TYPE | COMBINE | REFER | UNEVALUATED | REFUSED  # what the shape of a schema's own keywords is not made of
 ONLY_REF = frozenset(("$ref",))
 MOST_COUNT = 2**31 - 1  # counts in the IR are int32
 
@@ -106,9 +107,13 @@ class Readers(Texts):
             if isinstance(schema, bool):
                 return self.exprs.true if schema else self.exprs.false
             raise fault(pointer(where), "a schema (an object or a boolean)", schema)
-        if len(schema) == 1 and not self.dropped:
-            ref = schema.get("$ref")
-            made = self._referred.get((ref, id(context))) if isinstance(ref, str) else None
+        if len(schema) == 1 and not self.dropped:  # known types and references
+            found = schema.get("type")
+            if found is None:
+                found = schema.get("$ref")
+                made = self._referred.get((found, id(context))) if isinstance(found, str) else None
+            else:
+                made = self._typed.get(found) if isinstance(found, str) else None
             if made is not None:
                 return made
         if "$id" in schema or "id" in schema:
@@ -209,7 +214,18 @@ class Readers(Texts):
 
     def _base_shape(self, schema: dict[str, Any], groups: int, expr: Expr) -> Shape:
         every = self.anything
+        if not groups & ~SHALLOW | groups & TYPE:
+            return every
         kinds: Any = TYPES
+        kind = schema.get("type")
+        if isinstance(kind, str):  # most schemas are of one type and speak of nothing else
+            if kind == "object" and groups & ~SHALLOW == OBJECT:
+                return new(Shape, (False, 0, (), (), (), self._objects(schema, expr)))
+            if kind == "array" and groups & ~SHALLOW == ARRAY:
+                return new(Shape, (False, 0, (), (), self._arrays(schema, expr), ()))
+            if kind == "string" and groups == TYPE | VALUE and ("enum" in schema) != ("const" in schema):
+                keyword = "enum" if "enum" in schema else "const"
+                return new(Shape, (False, 0, (), self._values(schema[keyword], keyword, expr).str, (), ()))
         if groups & TYPE:
             kinds = self._types(schema["type"], expr)
         if "format" in schema:

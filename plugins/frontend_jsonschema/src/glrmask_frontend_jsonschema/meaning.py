@@ -43,7 +43,7 @@ class Meaning(Combinators):
             expr.state |= 1
             here = self._here
             try:
-                found = expr.shape = self._shape(expr)
+                found = expr.shape = self.atom_shape(expr, False) if expr.kind == ATOM else self._shape(expr)
             finally:
                 expr.state &= ~1
                 self._here = here
@@ -51,8 +51,6 @@ class Meaning(Combinators):
 
     def _shape(self, expr: Expr) -> Shape:
         kind = expr.kind
-        if kind == ATOM:
-            return self.atom_shape(expr, False)
         if kind == TRUE_KIND:
             return self.anything
         if kind == FALSE_KIND:
@@ -111,24 +109,32 @@ class Meaning(Combinators):
             return right
         if right is self.anything:
             return left
+        meet, (null, bools, num, strs, arr, obj) = self.meet_records, left
         return Shape(
-            left.null and right.null,
-            left.bools & right.bools,
-            tuple(self.meet_records(left.num, right.num)),
-            tuple(self.meet_records(left.str, right.str)),
-            tuple(self.meet_records(left.arr, right.arr)),
-            tuple(self.meet_records(left.obj, right.obj)),
+            null and right.null,
+            bools & right.bools,
+            tuple(meet(num, right.num)) if num and right.num else (),
+            tuple(meet(strs, right.str)) if strs and right.str else (),
+            tuple(meet(arr, right.arr)) if arr and right.arr else (),
+            tuple(meet(obj, right.obj)) if obj and right.obj else (),
         )
 
     def union(self, shapes: Sequence[Shape]) -> Shape:
         """Union."""
-        if len(shapes) == 1 or any(shape is self.anything for shape in shapes):
-            return shapes[0] if len(shapes) == 1 else self.anything
-        bools = 0
+        if len(shapes) == 1:
+            return shapes[0]
+        null, bools = False, 0
+        sets: tuple[list[Records], ...] = ([], [], [], [])
         for shape in shapes:
+            if shape is self.anything:
+                return shape
+            null = null or shape.null
             bools |= shape.bools
-        types = [self.join_records([_slot(shape, slot) for shape in shapes]) for slot in range(2, 6)]
-        return Shape(any(shape.null for shape in shapes), bools, *(tuple(t) for t in types))
+            for found, records in zip(sets, shape[2:], strict=True):
+                if records:
+                    found.append(cast(Records, records))
+        num, strs, arr, obj = [tuple(self.join_records(found)) if found else () for found in sets]
+        return Shape(null, bools, num, strs, arr, obj)
 
     def complement(self, shape: Shape) -> Shape:
         """Everything else."""
@@ -251,6 +257,8 @@ class Meaning(Combinators):
 
     def exactly_one(self, plain: Sequence[Shape], kept: Sequence[Shape]) -> Shape:
         """Texts of exactly one shape; ``kept`` are the same shapes, perhaps tracked."""
+        if _are_of_different_types(plain):
+            return self.union(kept)
         every = self.anything
         null = sum(s.null for s in plain) == 1 and any(s.null for s in kept)
         bools = sum(
@@ -406,6 +414,18 @@ def _are_distinct(found: Sequence[Sequence[Any]], pairs: bool) -> bool:
     """Whether no value is in two of the lists; ``pairs``: values come with their spellings."""
     sets = [{v[0] for v in values} if pairs else set(values) for values in found]
     return sum(map(len, sets)) == len(set().union(*sets))
+
+
+def _are_of_different_types(shapes: Sequence[Shape]) -> bool:
+    """Whether no two shapes have a JSON type (or Boolean) in common."""
+    seen = 0
+    for null, bools, num, strs, arr, obj in shapes:
+        types = bools | (4 if null else 0) | (8 if num else 0) | (16 if strs else 0) | (32 if arr else 0)
+        types |= 64 if obj else 0
+        if seen & types:
+            return False
+        seen |= types
+    return True
 
 
 def _slot(shape: Shape, slot: int) -> Records:

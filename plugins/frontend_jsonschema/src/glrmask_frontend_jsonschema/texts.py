@@ -87,6 +87,8 @@ class Texts:
             record = record._replace(tests=tuple(wanted[:2]), excluded=frozenset())
         if not record.tests:
             return False
+        if wanted and self._is_plainly_empty(record, wanted):
+            return True
         key = (record._replace(tests=tuple(sorted(record.tests))), self.settings.escapes == "any")
         self._asked.add(key)
         if len(self._asked) > MOST_PROOFS:  # counted whether cached or not: the same schema gives the same grammar
@@ -97,6 +99,22 @@ class Texts:
                 _empty.clear()
             known = _empty[key] = self._compute_empty(record)
         return known
+
+    def _is_plainly_empty(self, record: Str, wanted: list[tuple[str, str, bool]]) -> bool:
+        """Whether no text has a first byte, a last byte or a length that suits all tests. The empty text has none."""
+        firsts = lasts = -1
+        may_be_empty, low, high = record.low == 0, record.low, record.high
+        for kind, text, _ in wanted:
+            fragment = fragment_of(kind, text, self.settings.escapes == "any")
+            first, last, empty = fragment.borders
+            firsts, lasts, may_be_empty = firsts & first, lasts & last, may_be_empty and empty
+            lengths = fragment.lengths()
+            if lengths is not None:
+                least, most = lengths
+                low = max(low, least)
+                if most is not None:
+                    high = most if high is None else min(high, most)
+        return not may_be_empty and (not firsts or not lasts or (high is not None and low > high))
 
     def _compute_empty(self, record: Str) -> bool:
         from .lower_string import StringLowering
