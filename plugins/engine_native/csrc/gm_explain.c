@@ -5,33 +5,52 @@
 #include "gm_lower_lex.h"
 #include "gm_state.h"
 
+#include <string.h>
+
+typedef struct Found { /* distinct numbers, in order */
+    GM_VEC(uint32_t) list;
+    GmIndex index;
+} Found;
+
 typedef struct Expected {
-    GM_VEC(uint32_t) lexes, sets, states; /* terminals, exact id sets, network states looked at */
+    Found lexes, sets, states; /* terminals, exact id sets, network states looked at */
 } Expected;
 
-static GmStatus add_once(GmMem *mem, void *vec, uint32_t value, GmError *err)
+static bool has(const Found *found, uint32_t value)
 {
-    GM_VEC(uint32_t) *list = vec;
-    for (uint32_t i = 0; i < list->len; i++) {
-        if (list->data[i] == value) {
-            return GM_OK;
-        }
+    uint64_t hash = gm_mix(value + 1u);
+    uint32_t at = (uint32_t)(hash >> 32), k;
+    while ((k = gm_index_next(&found->index, hash, &at)) != GM_NONE && found->list.data[k] != value) {
     }
-    GM_PUSH(mem, *list, value);
-    return GM_OK;
+    return k != GM_NONE;
+}
+
+static GmStatus add_once(GmMem *mem, Found *found, uint32_t value, GmError *err)
+{
+    if (has(found, value)) {
+        return GM_OK;
+    }
+    GM_PUSH(mem, found->list, value);
+    return gm_index_add(&found->index, mem, gm_mix(value + 1u), found->list.len - 1, err);
+}
+
+static void found_deinit(GmMem *mem, Found *found)
+{
+    GM_VEC_FREE(mem, found->list);
+    gm_index_deinit(&found->index, mem);
 }
 
 /* What may start in the states of the boundary and in the rules they call. Locked. */
 static GmStatus starts_of(GmState *s, Expected *x, GmError *err)
 {
     GmNet *net = &s->c->core.net;
-    for (uint32_t i = 0; i < x->states.len; i++) {
+    for (uint32_t i = 0; i < x->states.list.len; i++) {
         const GmNetEdges *edges;
-        GM_TRY(gm_net_edges(net, x->states.data[i], &edges, err));
+        GM_TRY(gm_net_edges(net, x->states.list.data[i], &edges, err));
         for (uint32_t e = 0; e < edges->n; e++) {
-            void *list = edges->e[e].kind == GM_EDGE_TERM ? (void *)&x->lexes
-                       : edges->e[e].kind == GM_EDGE_EXACT ? (void *)&x->sets : (void *)&x->states;
-            GM_TRY(add_once(&s->mem, list, edges->e[e].sym, err));
+            Found *found = edges->e[e].kind == GM_EDGE_TERM ? &x->lexes
+                         : edges->e[e].kind == GM_EDGE_EXACT ? &x->sets : &x->states;
+            GM_TRY(add_once(&s->mem, found, edges->e[e].sym, err));
         }
     }
     return GM_OK;
@@ -55,16 +74,6 @@ static GmStatus gather(GmState *s, Expected *x, GmError *err)
     return status;
 }
 
-static bool has(const uint32_t *list, uint32_t n, uint32_t value)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (list[i] == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int64_t nodes_of(GmState *s, const Expected *x, uint32_t *nodes, uint32_t cap)
 {
     GmNfa *nfa = &s->c->core.net.nfa;
@@ -73,9 +82,9 @@ static int64_t nodes_of(GmState *s, const Expected *x, uint32_t *nodes, uint32_t
         const int32_t *row = nfa->module.rows + 4 * (size_t)node;
         bool here = false;
         if (row[0] == IR_TERMINAL) {
-            here = has(x->lexes.data, x->lexes.len, gm_lex(nfa->re[row[1]], (row[2] & 1) != 0));
+            here = has(&x->lexes, gm_lex(nfa->re[row[1]], (row[2] & 1) != 0));
         } else if (row[0] == IR_TOKEN_IDS) {
-            here = has(x->sets.data, x->sets.len, gm_map_get(&nfa->set_of, node));
+            here = has(&x->sets, gm_map_get(&nfa->set_of, node));
         }
         if (here) {
             nodes[n++] = node;
@@ -90,11 +99,12 @@ int64_t gm_state_expected(GmState *s, uint32_t *nodes, uint32_t cap, GmError *er
         (void)gm_fail(err, GM_ARG, "another thread is using this state");
         return -1;
     }
-    Expected x = {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}};
+    Expected x;
+    memset(&x, 0, sizeof x);
     int64_t n = gather(s, &x, err) == GM_OK ? nodes_of(s, &x, nodes, cap) : -1;
-    GM_VEC_FREE(&s->mem, x.lexes);
-    GM_VEC_FREE(&s->mem, x.sets);
-    GM_VEC_FREE(&s->mem, x.states);
+    found_deinit(&s->mem, &x.lexes);
+    found_deinit(&s->mem, &x.sets);
+    found_deinit(&s->mem, &x.states);
     atomic_flag_clear_explicit(&s->busy, memory_order_release);
     return n;
 }
