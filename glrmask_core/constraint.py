@@ -384,11 +384,17 @@ def compile_module(
     left_out: tuple[str, ...],
     warnings: tuple[Diagnostic, ...],
     parse_seconds: float,
+    parts: Sequence[Constraint] = (),
 ) -> Constraint:
-    """The last step of ``compile`` and ``link``: a closed module goes to an engine."""
+    """The last step of ``compile`` and ``link``: a closed module goes to an engine.
+
+    ``parts`` are what was linked; an engine with a ``link`` of its own gets those that it has compiled.
+    """
     check_exact(module, vocab, options)
     started = time.perf_counter()
-    compiled = engine.compile(module, vocab, options)
+    own = list(dict.fromkeys(part.compiled for part in parts if part.engine_name == engine.name))
+    link = getattr(engine, "link", None) if own else None
+    compiled = engine.compile(module, vocab, options) if link is None else link(module, vocab, options, own)
     seconds = {"parse": parse_seconds, "engine": time.perf_counter() - started}
     return Constraint._make(module, vocab, options, engine.name, compiled, left_out, warnings, seconds)
 

@@ -25,6 +25,8 @@ class Child(NamedTuple):
     module: Module | None
     left_out: tuple[str, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+    compiled: Constraint | None = None
+    """Not saved: what the engine may use again."""
 
 
 class UnlinkedConstraint(Closed):
@@ -122,7 +124,7 @@ class UnlinkedConstraint(Closed):
         children, tokens = self._children, self._tokens
         if isinstance(value, Constraint):
             module = None if value.program else value.module
-            children = {**children, slot: Child(module, value._left_out, value._warnings)}
+            children = {**children, slot: Child(module, value._left_out, value._warnings, value)}
         else:
             tokens = {**tokens, slot: value._ids}
         return self._make(
@@ -168,7 +170,8 @@ class UnlinkedConstraint(Closed):
             left_out += tuple(f'in "{slot}": {line}' for line in child.left_out)
             warnings += child.warnings
         module = inline(self._module, modules, self._tokens)
-        return compile_module(module, self._vocab, options, chosen, left_out, warnings, self._seconds)
+        parts = [child.compiled for child in self._children.values() if child.compiled is not None]
+        return compile_module(module, self._vocab, options, chosen, left_out, warnings, self._seconds, parts)
 
     def save(self) -> bytes:
         """Everything as bytes, vocabulary and partial binds included: same inputs, same bytes."""

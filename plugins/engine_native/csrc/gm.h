@@ -95,6 +95,12 @@ uint64_t gm_vocab_bytes(const GmVocab *vocab);
 GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err);
+/* The same for a module that holds the grammars of other constraints of the vocabulary: their tables are used again,
+ * and they are kept. */
+GmConstraint *gm_constraint_link(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                 uint32_t n_rules, uint32_t root, GmConstraint *const *parts, uint32_t n_parts,
+                                 const GmOptions *options, GmError *err);
 /* The same with the tables that such a constraint saved; they are not trusted (gm_tables.h). */
 GmConstraint *gm_constraint_load(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
                                  uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,

@@ -93,16 +93,39 @@ static GmStatus build_program(GmConstraint *c, const int32_t *code, uint64_t n_c
     return GM_OK;
 }
 
-static GmStatus build_grammar(GmConstraint *c, const uint8_t *tables, uint64_t n_tables, const GmOptions *options,
-                              GmError *err)
+/* What a constraint is made from besides its module. */
+typedef struct Source {
+    const int32_t *code; /* of a parser program */
+    uint64_t n_code;
+    const uint8_t *tables; /* saved ones of a grammar */
+    uint64_t n_tables;
+    GmConstraint *const *parts;
+    uint32_t n_parts;
+} Source;
+
+/* Parts lend their steps. */
+static GmStatus take_parts(GmConstraint *c, const Source *source, GmError *err)
 {
-    GM_TRY(gm_core_build(&c->core, &c->module, options->states, options->lexer_states, options->expansion, err));
-    return fill_tables(&c->core, options, tables, n_tables, err);
+    for (uint32_t i = 0; i < source->n_parts; i++) {
+        GmConstraint *part = source->parts[i];
+        if (part->foci == NULL && part->vocab == c->vocab) { /* of an equal vocabulary: numbers are not compared */
+            GM_PUSH(&c->core.mem, c->parts, part);
+            gm_constraint_retain(part);
+            GM_PUSH(&c->core.mem, c->core.views.parts, ((GmPart){&part->core.views, &part->core.lock}));
+        }
+    }
+    return GM_OK;
 }
 
-/* `code`: of a parser program, else NULL. `tables`: saved ones of a grammar, or NULL. */
-static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, const int32_t *code, uint64_t n_code,
-                                    const uint8_t *tables, uint64_t n_tables, const GmOptions *options, GmError *err)
+static GmStatus build_grammar(GmConstraint *c, const Source *source, const GmOptions *options, GmError *err)
+{
+    GM_TRY(gm_core_build(&c->core, &c->module, options->states, options->lexer_states, options->expansion, err));
+    GM_TRY(take_parts(c, source, err));
+    return fill_tables(&c->core, options, source->tables, source->n_tables, err);
+}
+
+static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, const Source *source, const GmOptions *options,
+                                    GmError *err)
 {
     GmConstraint *c = gm_mem_object(&vocab->mem, sizeof *c);
     if (c == NULL) {
@@ -120,8 +143,10 @@ static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, cons
     }
     c->state_bytes = options->state_bytes;
     GmStatus status = constraint_fill(c, module, options, &core->arena, err);
-    if (status == GM_OK) {
-        status = code != NULL ? build_program(c, code, n_code, options, err) : build_grammar(c, tables, n_tables, options, err);
+    if (status == GM_OK && source->code != NULL) {
+        status = build_program(c, source->code, source->n_code, options, err);
+    } else if (status == GM_OK) {
+        status = build_grammar(c, source, options, err);
     }
     if (status == GM_OK) { /* preparations may have been cut short */
         status = gm_mem_check_time(&core->mem, err);
@@ -148,7 +173,16 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err)
 {
     GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
-    return constraint_new(vocab, &module, NULL, 0, NULL, 0, options, err);
+    return constraint_new(vocab, &module, &(Source){NULL, 0, NULL, 0, NULL, 0}, options, err);
+}
+
+GmConstraint *gm_constraint_link(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
+                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
+                                 uint32_t n_rules, uint32_t root, GmConstraint *const *parts, uint32_t n_parts,
+                                 const GmOptions *options, GmError *err)
+{
+    GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
+    return constraint_new(vocab, &module, &(Source){NULL, 0, NULL, 0, parts, n_parts}, options, err);
 }
 
 GmConstraint *gm_constraint_load(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
@@ -157,7 +191,7 @@ GmConstraint *gm_constraint_load(GmVocab *vocab, const int32_t *rows, uint32_t n
                                  const GmOptions *options, GmError *err)
 {
     GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, root, n_blob};
-    return constraint_new(vocab, &module, NULL, 0, tables, n_tables, options, err);
+    return constraint_new(vocab, &module, &(Source){NULL, 0, tables, n_tables, NULL, 0}, options, err);
 }
 
 struct GmBytes {
@@ -200,16 +234,14 @@ GmConstraint *gm_program_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nod
                              const int32_t *code, uint64_t n_code, const GmOptions *options, GmError *err)
 {
     GmModule module = {rows, args, blob, rules, n_nodes, n_args, n_rules, 0, n_blob};
-    return constraint_new(vocab, &module, code, n_code, NULL, 0, options, err);
+    return constraint_new(vocab, &module, &(Source){code, n_code, NULL, 0, NULL, 0}, options, err);
 }
 
 void gm_constraint_retain(GmConstraint *c) { (void)atomic_fetch_add(&c->references, 1); }
 
-void gm_constraint_free(GmConstraint *c)
+/* Not the parts. */
+static void free_alone(GmConstraint *c)
 {
-    if (c == NULL || atomic_fetch_sub(&c->references, 1) != 1) {
-        return;
-    }
     gm_maskcache_deinit(&c->masks);
     if (gm_load(&c->finish) != NULL) {
         gm_finish_free(gm_load(&c->finish));
@@ -218,10 +250,29 @@ void gm_constraint_free(GmConstraint *c)
         gm_foci_deinit(c->foci);
         gm_mem_object_free(&c->core.mem, c->foci, sizeof *c->foci);
     }
+    GM_VEC_FREE(&c->core.mem, c->parts);
     gm_core_deinit(&c->core);
     GmVocab *vocab = c->vocab;
     gm_mem_object_free(&vocab->mem, c, sizeof *c);
     gm_vocab_free(vocab);
+}
+
+/* Constraints may be linked of linked ones to any depth: no recursion. */
+void gm_constraint_free(GmConstraint *c)
+{
+    GmConstraint *doomed = c != NULL && atomic_fetch_sub(&c->references, 1) == 1 ? c : NULL;
+    while (doomed != NULL) {
+        GmConstraint *one = doomed;
+        doomed = one->doomed;
+        for (uint32_t i = 0; i < one->parts.len; i++) {
+            GmConstraint *part = one->parts.data[i];
+            if (atomic_fetch_sub(&part->references, 1) == 1) {
+                part->doomed = doomed;
+                doomed = part;
+            }
+        }
+        free_alone(one);
+    }
 }
 
 uint64_t gm_constraint_width(const GmConstraint *c) { return c->width; }

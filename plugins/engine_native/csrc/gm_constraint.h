@@ -22,6 +22,8 @@ struct GmConstraint {
     uint64_t width;
     uint64_t n_words;
     GmMaskCache masks;
+    GM_VEC(GmConstraint *) parts; /* those it was linked of; kept alive */
+    struct GmConstraint *doomed; /* while it is freed: the next one */
 };
 
 void gm_constraint_retain(GmConstraint *constraint);

@@ -482,6 +482,21 @@ GmStatus gm_re_aut(GmRegex *rx, uint32_t table, uint32_t state, GmRe *out, GmErr
     return gm_re_intern(rx, &proto, out, err);
 }
 
+GmRe gm_re_find(const GmRegex *rx, const GmReNode *other)
+{
+    if (other->kind == RE_EMPTY || other->kind == RE_EPS) {
+        return other->kind == RE_EMPTY ? GM_RE_EMPTY : GM_RE_EPS;
+    }
+    uint32_t at = (uint32_t)(other->hash.a >> 32), found;
+    while ((found = gm_index_next(&rx->index, other->hash.a, &at)) != GM_NONE) {
+        const GmReNode *node = gm_re_node(rx, found);
+        if (node->kind == other->kind && node->hash.a == other->hash.a && node->hash.b == other->hash.b) {
+            break;
+        }
+    }
+    return found;
+}
+
 bool gm_re_covers(const GmRegex *rx, GmRe a, GmRe b)
 {
     if (a == b || b == GM_RE_EMPTY) {

@@ -148,6 +148,8 @@ GmStatus gm_re_and(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
 GmStatus gm_re_sub(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err);
 GmStatus gm_re_aut(GmRegex *rx, uint32_t table, uint32_t state, GmRe *out, GmError *err);
 
+/* Locked: the node of another GmRegex that is the same language by structure, here; or GM_NONE. */
+GmRe gm_re_find(const GmRegex *rx, const GmReNode *other);
 /* Whether a debt owes all that `b` owes (as alternations of residuals). */
 bool gm_re_covers(const GmRegex *rx, GmRe a, GmRe b);
 

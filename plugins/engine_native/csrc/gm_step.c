@@ -421,6 +421,12 @@ GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *
             return step_add(vs, base, lex, &made, step, err);
         }
     }
+    if (vs->parts.len > 0 && !vs->closing) {
+        GM_TRY(gm_step_of_part(vs, base, lex, &made, &found, err));
+        if (found) {
+            return step_add(vs, base, lex, &made, step, err);
+        }
+    }
     if (like && !vs->closing && base == GM_BASE_ROOT) {
         GM_TRY(gm_step_like(vs, lex, &made, &found, err));
     }

@@ -22,6 +22,8 @@ GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, con
     gm_map_init(&vs->whole_map);
     gm_map_init(&vs->shared_map);
     gm_map_init(&vs->set_map);
+    gm_map_init(&vs->part_map);
+    gm_map_init(&vs->part_back);
     gm_pool_init(&vs->sets, sizeof(const uint32_t *));
     uint32_t id;
     void *p;
@@ -69,6 +71,9 @@ void gm_views_deinit(GmViews *vs)
     GM_VEC_FREE(vs->mem, vs->pairs);
     GM_VEC_FREE(vs->mem, vs->pieces);
     GM_VEC_FREE(vs->mem, vs->joined);
+    GM_VEC_FREE(vs->mem, vs->parts);
+    gm_map_deinit(&vs->part_map, vs->mem);
+    gm_map_deinit(&vs->part_back, vs->mem);
     GM_VEC_FREE(vs->mem, vs->compared);
     GM_VEC_FREE(vs->mem, vs->wholes);
     gm_map_deinit(&vs->set_map, vs->mem);
@@ -292,6 +297,43 @@ GmStatus gm_view_base_of_shared(GmViews *vs, const GmSharedBase *shared, uint32_
     GM_TRY(gm_pool_add(&vs->bases, vs->mem, base, &p, err));
     *(GmBase *)p = (GmBase){shared->entries, shared->buckets, shared->n_entries, shared->n_buckets, GM_BASE_UNKNOWN};
     return vs->closing ? gm_index_add(&vs->base_index, vs->mem, hash, *base, err) : GM_OK;
+}
+
+GmStatus gm_view_base_of_part(GmViews *vs, const GmBase *other, uint32_t *base, GmError *err)
+{
+    uint64_t hash = 0;
+    void *p;
+    bool whole = other->n_entries <= BASE_INTERNED; /* and not around holes */
+    for (uint32_t i = 0; i < other->n_buckets && whole; i++) {
+        whole = other->buckets[i].start == (i == 0 ? 0 : other->buckets[i - 1].end);
+    }
+    if (whole) {
+        hash = entries_hash(other->entries, other->n_entries);
+        GM_TRY(base_find(vs, other->entries, other->n_entries, hash, base, err));
+        if (*base != GM_NONE) {
+            return GM_OK;
+        }
+    }
+    GM_TRY(gm_pool_add(&vs->bases, vs->mem, base, &p, err));
+    *(GmBase *)p = (GmBase){other->entries, other->buckets, other->n_entries, other->n_buckets, GM_BASE_UNKNOWN};
+    return whole ? gm_index_add(&vs->base_index, vs->mem, hash, *base, err) : GM_OK;
+}
+
+uint32_t gm_view_find_base(const GmViews *part, const GmBase *base)
+{
+    if (base->n_entries > BASE_INTERNED || base->n_buckets == 0 || base->buckets[base->n_buckets - 1].end != base->n_entries) {
+        return GM_NONE; /* not interned, or around holes */
+    }
+    uint64_t hash = entries_hash(base->entries, base->n_entries);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&part->base_index, hash, &at)) != GM_NONE) {
+        const GmBase *other = gm_pool_at(&part->bases, found);
+        if (other->n_entries == base->n_entries &&
+            memcmp(other->entries, base->entries, base->n_entries * sizeof(GmEntry)) == 0) {
+            break;
+        }
+    }
+    return found;
 }
 
 static int compare_u32(const void *x, const void *y)

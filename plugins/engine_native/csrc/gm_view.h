@@ -92,6 +92,11 @@ typedef struct GmWhole {
     uint32_t view;
 } GmWhole;
 
+typedef struct GmPart { /* another constraint of the vocabulary that this one is made of; see gm_part.c */
+    struct GmViews *views;
+    GmMutex *lock;
+} GmPart;
+
 typedef struct GmViews {
     GmMem *mem;
     GmArena *arena;
@@ -113,6 +118,9 @@ typedef struct GmViews {
     GM_VEC(GmPair) pairs;
     GM_VEC(GmBucket) pieces;
     GM_VEC(uint32_t) joined;
+    GM_VEC(GmPart) parts;
+    GmMap part_map;  /* (part, its base) -> base */
+    GmMap part_back; /* (part, base) -> its base, GM_BASE_ROOT when it has none */
     GM_VEC(GmWhole) wholes; /* what whole_map holds, in the order in which it came */
     /* While tables are closed to be saved: what is equal by content exists once, however it came about, so that
      * equal grammars get equal tables whatever the vocabulary has kept of others. */

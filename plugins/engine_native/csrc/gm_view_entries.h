@@ -39,6 +39,12 @@ GmStatus gm_step_subtrees(GmViews *vs, GmLex lex, const GmSubtree *top, uint32_t
 GmStatus gm_step_like(GmViews *vs, GmLex lex, GmStep *made, bool *found, GmError *err);
 /* Make a step by difference refer to nothing: one set of tokens, one base without holes. */
 GmStatus gm_step_solid(GmViews *vs, GmStep *made, GmError *err);
+/* A base of another constraint whose debts are none: by reference, or the one here that is equal. */
+GmStatus gm_view_base_of_part(GmViews *vs, const GmBase *other, uint32_t *base, GmError *err);
+/* Locked, the part too: the base of the part with the same entries, none of which owes; or GM_NONE. */
+uint32_t gm_view_find_base(const GmViews *part, const GmBase *base);
+/* The step that a part has made; *found: whether one has. */
+GmStatus gm_step_of_part(GmViews *vs, uint32_t base, GmLex lex, GmStep *made, bool *found, GmError *err);
 /* gm_view_step; `like`: whether the step may be made from the step of another state. */
 GmStatus gm_step_of(GmViews *vs, uint32_t base, GmLex lex, bool like, uint32_t *step, GmError *err);
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,12 +145,21 @@ class NativeEngine:
 
     def compile(self, module: Module, vocab: Vocab, options: CompileOptions) -> CompiledGrammar:
         """See :meth:`Engine.compile`."""
+        return self.link(module, vocab, options, ())
+
+    def link(
+        self, module: Module, vocab: Vocab, options: CompileOptions, parts: Sequence[CompiledGrammar]
+    ) -> CompiledGrammar:
+        """Compile a module that holds those of ``parts``, whose tables of terminals are used again and kept alive."""
         settings, _ends = _settings(options)
         err = new_error()
-        pointer = lib.gm_constraint_new(
+        handles = [part.handle for part in parts if isinstance(part, NativeGrammar)]
+        pointer = lib.gm_constraint_link(
             vocab_handle(vocab, options.limits),
             *_arrays(module),
             module.root,
+            handles,
+            len(handles),
             settings,
             err,
         )

@@ -1,0 +1,162 @@
+"""Linking uses the tables of the compiled parts again: nothing is walked twice, masks are those of a fresh compile."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+
+import glrmask
+from glrmask_core.testing.checks import mask_words, random_walk
+from glrmask_core.testing.compare import compile_world
+from glrmask_core.testing.worlds import RandomDice, roll_world
+
+HOSTS = (
+    'nt start = "a" X | X "b" | "c";',
+    "ignore SPACE;\nt SPACE = /[ b]+/;\nnt start = X X?;",
+    'nt start = "(" start ")" | X | start "+" X;',
+    "t W = /[ab]+/;\nnt start = W X W;",
+)
+
+
+def host(number: int) -> str:
+    return f"glrm 1;\nstart start;\nextern grammar X;\n{HOSTS[number % len(HOSTS)]}\n"
+
+
+def alike(one: glrmask.Constraint, other: glrmask.Constraint, seed: int, steps: int = 10) -> None:
+    x, y = one.start(0), other.start(0)
+    for token in [*random_walk(one, random.Random(seed), steps), None]:
+        assert mask_words(x).tobytes() == mask_words(y).tobytes()
+        assert (x.is_accepting(), x.is_rejected()) == (y.is_accepting(), y.is_rejected())
+        if token is not None:
+            x.commit_token(token)
+            y.commit_token(token)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_random_grammars(seed: int) -> None:
+    world = roll_world(RandomDice(31_000 + seed))
+    mode = [glrmask.Optimization.FAST_BUILD, glrmask.Optimization.BALANCED][seed % 2]
+    try:
+        child = compile_world(world, "native", mode)
+    except glrmask.LimitExceededError:
+        pytest.skip("past a limit")
+    if child is None:
+        pytest.skip("matches nothing")
+    for walk in range(6):
+        state = child.start(0)
+        for token in random_walk(child, random.Random(walk), 8):
+            mask_words(state)
+            state.commit_token(token)
+    text = host(seed)
+    vocab = world.vocab
+    linked = glrmask.Grammar.from_glrm(text).compile_unlinked(vocab).bind("X", child).link(optimization=mode)
+    unused = compile_world(world, "native", mode)
+    fresh = glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
+    assert unused is not None
+    apart = glrmask.Grammar.from_glrm(text).compile_unlinked(fresh).bind("X", unused).link(optimization=mode)
+    for walk in range(8):
+        alike(linked, apart, walk)
+
+
+def objects(n: int) -> glrmask.Grammar:
+    properties = {f"key_{i}": [{"type": "string"}, {"type": "integer"}][i % 2] for i in range(n)}
+    return glrmask.Grammar.from_json_schema({"type": "object", "properties": properties, "additionalProperties": False})
+
+
+def vocabulary() -> glrmask.Vocab:
+    rng = random.Random(3)
+    texts = [bytes([b]) for b in range(256)] + [b'{"', b'":', b'",', b'"key', b"_1", b'"}', b"<x>{", b"}</", b'<x>{"k']
+    texts += ["".join(rng.choices('aeiou019"{}[]:, ', k=rng.randint(2, 6))).encode() for _ in range(3000)]
+    return glrmask.Vocab.from_id_to_bytes(dict(enumerate(dict.fromkeys(texts))))
+
+
+TAGGED = 'glrm 1;\nstart start;\nextern grammar X;\nnt start = "<x>" X "</x>" start?;\n'
+
+
+def use(constraint: glrmask.Constraint, text: bytes) -> None:
+    state = constraint.start(0)
+    for byte in text:
+        mask_words(state)
+        state.commit_bytes(bytes([byte]))
+    mask_words(state)
+
+
+def walked(constraint: glrmask.Constraint) -> int:
+    return int(constraint.compiled.report()["walked"])
+
+
+def test_a_used_child_costs_nothing_again() -> None:
+    vocab, text = vocabulary(), b'{"key_1": 12, "key_2": "a b"'
+    child = objects(200).compile(vocab, background=False)
+    use(child, text)
+    unlinked = glrmask.Grammar.from_glrm(TAGGED).compile_unlinked(vocab)
+    linked = unlinked.bind("X", child).link(background=False)
+    source = glrmask.Grammar.from_glrm(TAGGED).bind("X", objects(200)).compile(vocabulary(), background=False)
+    use(linked, b"<x>" + text)
+    use(source, b"<x>" + text)
+    assert walked(linked) * 5 < walked(source)
+    for seed in range(5):
+        alike(linked, source, seed, 20)
+
+
+def test_closed_tables_do_not_depend_on_parts() -> None:
+    closed = {"optimization": glrmask.Optimization.FAST_RUNTIME}
+    saved = []
+    for text in (b"", b'{"key_1": 12, "key_2": "a b"'):
+        vocab = vocabulary()
+        child = objects(8).compile(vocab, background=False)
+        use(child, text)
+        saved.append(glrmask.Grammar.from_glrm(TAGGED).compile_unlinked(vocab).bind("X", child).link(**closed).save())
+    assert saved[0] == saved[1]
+
+
+def test_parts_live_as_long_as_what_was_linked_of_them() -> None:
+    """Thousands of links in a row, dropped in both orders."""
+    vocab = glrmask.Vocab.from_id_to_bytes({i: bytes([97 + i]) for i in range(26)})
+    unlinked = glrmask.Grammar.from_glrm('glrm 1;\nstart s;\nextern grammar X;\nnt s = X | "z";\n').compile_unlinked(
+        vocab
+    )
+    for keep_last in (True, False):
+        made = glrmask.Grammar.from_glrm('glrm 1;\nstart s;\nnt s = "a" "b"*;\n').compile(vocab, background=False)
+        kept = [made]
+        for _ in range(60):
+            made = unlinked.bind("X", made).link(background=False)
+            made.start().mask()
+            kept.append(made)
+        first = kept[0]
+        if keep_last:
+            kept.clear()
+        else:
+            del made
+            kept.reverse()
+            kept.clear()
+            made = first
+        state = made.start()
+        state.commit_bytes(b"ab")
+        assert state.is_accepting()
+
+
+def test_threads_on_parts_and_whole() -> None:
+    vocab = vocabulary()
+    child = objects(60).compile(vocab)
+    linked = glrmask.Grammar.from_glrm(TAGGED).compile_unlinked(vocab).bind("X", child).link()
+    expected = glrmask.Grammar.from_glrm(TAGGED).bind("X", objects(60)).compile(vocabulary())
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            if number % 2:
+                use(child, b'{"key_%d": ' % number)
+            else:
+                alike(linked, expected, number, 20)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
