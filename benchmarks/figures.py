@@ -28,13 +28,14 @@ def main() -> int:
         "scaling.py": ["--repeats", "1", "--quick"],
         "memory.py": ["--schemas", "100"],
     }
-    quick["perf/guard.py"] = []
     for script, options in quick.items():
         print(f"-- {script}", file=sys.stderr, flush=True)
         command = [sys.executable, str(HERE / script), *(options if arguments.quick else [])]
         code = subprocess.run(command).returncode
         if code:
             return code
+    # Its exit code tells whether counts moved, which is the business of tox -e perf.
+    subprocess.run([sys.executable, str(HERE / "perf" / "guard.py"), "--profile"])
     plotting = environment(arguments.work / "plotting", *PLOTTING)
     return subprocess.run([str(plotting), str(HERE / "report.py")]).returncode
 
