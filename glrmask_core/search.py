@@ -122,14 +122,14 @@ def _single_tokens(state: ConstraintState, most: int) -> list[int]:
 class _Work:
     """Counts commits and raises when there are too many."""
 
-    def __init__(self, what: str) -> None:
-        self._what, self._left = what, SEARCH_COMMITS
+    def __init__(self, what: str, advice: str = "ask nearer to the end of the output") -> None:
+        self._what, self._advice, self._left = what, advice, SEARCH_COMMITS
 
     def spend(self, count: int = 1) -> None:
         self._left -= count
         if self._left < 0:
             raise LimitExceededError(
-                f"{self._what}: no answer within {SEARCH_COMMITS} commits; ask nearer to the end of the output",
+                f"{self._what}: no answer within {SEARCH_COMMITS} commits; {self._advice}",
                 SEARCH_LIMIT,
             )
 
@@ -206,12 +206,15 @@ def completion(state: ConstraintState, most: int = COMPLETION_BYTES) -> bytes | 
 # -- token budgets --------------------------------------------------------------------------------------------
 
 
-def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: int) -> None:
-    """Clear the bits of tokens after which the output cannot be finished with ``budget`` tokens in all."""
+def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: int, exact: bool = True) -> None:
+    """Clear the bits of tokens after which the output cannot be finished with ``budget`` tokens in all.
+
+    Not ``exact``: ... after which the shortest completion takes more tokens.
+    """
     if not budget:
         words[:] = 0
         return
-    judge = _Judge(state._constraint)
+    judge = _Judge(state._constraint, exact)
     trial = Trial(state)
     kept: dict[Hashable, bool] = {}
     for token in ids_of(words).tolist():
@@ -230,12 +233,14 @@ def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: i
 class _Judge:
     """Whether outputs can be finished with so many tokens: by the bytes they need, else by trying tokens."""
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: Constraint, exact: bool) -> None:
         spelling, ends = constraint.vocab.spelling, set(constraint.options.end_tokens)
         self._spelling, self._ends = spelling, ends
         self._longest = spelling.longest
         self._needs_end = bool(ends)
-        self._exact = bool(len(exact_ids(constraint.module)))
+        self._search = exact
+        # An exact token stands for any number of bytes; where it is none of our business, only bytes count.
+        self._exact = exact and bool(len(exact_ids(constraint.module)))
         self._single = frozenset(b for b in range(256) if self._has(_BYTES[b]))
         self._finish = _Finish()
 
@@ -251,7 +256,9 @@ class _Judge:
         if left_for_text < 0 or flags & ACCEPTING:
             return left_for_text >= 0
         known = self._by_bytes(state, left_for_text)
-        return self._finish.within(state.clone(), left) if known is None else known
+        if known is None and self._search:
+            return self._finish.within(state.clone(), left)
+        return bool(known)
 
     def _by_bytes(self, state: ConstraintState, left: int) -> bool | None:
         """What the shortest completion tells about ``left`` tokens; None when it does not settle it."""
@@ -260,9 +267,11 @@ class _Judge:
         except CompletionLengthError as error:
             if not self._exact and error.least > left * self._longest:
                 return False
+            if not self._search:
+                raise
             return None
         except LimitExceededError as error:
-            if error.limit == SEARCH_LIMIT:
+            if error.limit == SEARCH_LIMIT and self._search:
                 return None
             raise
         if text is None:  # exact tokens have no bytes
@@ -295,7 +304,7 @@ class _Finish:
     """Whether outputs can be finished with few tokens, by iterative deepening."""
 
     def __init__(self) -> None:
-        self.work = _Work("mask(budget=...)")
+        self.work = _Work("mask(budget=...)", "exact=False asks for shortest completions only")
         self._least: dict[Hashable, int] = {}
         """Per key, fewer tokens than this are not enough."""
 
@@ -304,7 +313,9 @@ class _Finish:
         for depth in range(budget + 1):
             if depth > BUDGET_DEPTH:
                 raise LimitExceededError(
-                    f"mask(budget={budget + 1}): no way to finish within {BUDGET_DEPTH} tokens was found", "budget"
+                    f"mask(budget={budget + 1}): no way to finish within {BUDGET_DEPTH} tokens was found; "
+                    "exact=False asks for shortest completions only",
+                    "budget",
                 )
             if self._finishes(state, depth):
                 return True

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .checks import Closed, as_ids, as_list, as_text_bytes, as_u32, check_words
+from .checks import Closed, as_bool, as_ids, as_list, as_text_bytes, as_u32, check_words
 from .errors import (
     ArgumentTypeError,
     ConcurrentUseError,
@@ -164,13 +164,16 @@ class ConstraintState(Closed):
         """What it was started from."""
         return self._constraint
 
-    def mask(self, size: int | None = None, *, budget: int | None = None) -> npt.NDArray[np.bool_]:
+    def mask(self, size: int | None = None, *, budget: int | None = None, exact: bool = True) -> npt.NDArray[np.bool_]:
         """The tokens that may come next.
 
         Args:
             size: length of the result, at least the constraint's width (the default); more is padded with False.
             budget: only tokens after which the output can still be finished when this many tokens may still
                 come, the one chosen now and the end token included.
+            exact: with a budget, False asks for less: keep a token if the shortest text that completes the output after
+                it (see :meth:`shortest_completion`) can be spelled in so many tokens. What is kept can be finished,
+                and never ends in a dead end; a token after which a longer text takes fewer tokens may be missing.
 
         Returns:
             A new writable bool array, indexed by token id.
@@ -178,7 +181,8 @@ class ConstraintState(Closed):
         Raises:
             ArgumentTypeError, IdRangeError: ``size`` or ``budget`` is no integer, or negative.
             StateError: ``size`` is less than the width.
-            LimitExceededError: with a budget, a limit of ``Limits``, or the search for completions is too long.
+            LimitExceededError: with a budget, a limit of ``Limits``, or whether so many tokens are enough takes too
+                long to find out; ``exact=False`` avoids that.
 
         Cost: as :meth:`fill_mask` and one pass over the bits. With a budget one commit and rollback per allowed token
         (a clone instead when ``max_rollback`` is 0), and a shortest completion per distinct state after them. Bytes
@@ -194,7 +198,7 @@ class ConstraintState(Closed):
         if budget is not None:
             from .search import keep_within
 
-            keep_within(self, words, as_u32(budget, "mask(): budget"))
+            keep_within(self, words, as_u32(budget, "mask(): budget"), as_bool(exact, "mask(): exact"))
         return bits_of(words, count)
 
     def fill_mask(self, words: npt.NDArray[Any]) -> None:

@@ -85,6 +85,7 @@ TABLE: list[tuple[str, T, list[Any], type[Exception], str]] = [
     ("mask(size)", lambda w, x: w.state.mask(x), [0, 1, True, np.int64(3)], VALUE, "at least 22 bits"),
     ("mask(budget)", lambda w, x: w.state.mask(budget=x), NO_INT[1:], TYPE, r"mask\(\): budget must be an integer"),
     ("mask(budget)", lambda w, x: w.state.mask(budget=x), NEGATIVE + HUGE, RANGE, "budget .* outside"),
+    ("mask(exact)", lambda w, x: w.state.mask(budget=3, exact=x), NO_BOOL, TYPE, r"mask\(\): exact must be True or False"),
     ("commit_token", lambda w, x: w.state.commit_token(x), NO_INT, TYPE, "token id must be an integer, not"),
     ("commit_token", lambda w, x: w.state.commit_token(x), NEGATIVE + HUGE, RANGE, "token id .* outside"),
     ("commit_bytes", lambda w, x: w.state.commit_bytes(x), [*NO_BYTES, "a"], TYPE, "data must be"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -218,6 +219,33 @@ def test_budgets_as_tokens_tell(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
             except LimitExceededError:
                 continue
             assert kept == expected, (number, budget)
+
+
+def test_budgets_of_shortest_completions() -> None:
+    """What is kept is kept by the exact answer too, and leads to the end within the budget, whatever is chosen."""
+    checked = 0
+    for number in range(2000, 2150):
+        rng = random.Random(number)
+        for state in walk(number):
+            budget = rng.randrange(1, 9)
+            try:
+                kept = ids_of_mask(state.mask(budget=budget, exact=False))
+            except LimitExceededError:
+                continue
+            with contextlib.suppress(LimitExceededError):  # the exact answer takes too long
+                assert set(kept) <= set(ids_of_mask(state.mask(budget=budget))), (number, budget)
+            ends, first = state.constraint.end_tokens, bool(kept)
+            while kept:
+                state.commit_token(rng.choice(kept))
+                budget -= 1
+                if not budget:
+                    break
+                kept = ids_of_mask(state.mask(budget=budget, exact=False))
+                assert kept or state.is_terminated() or (state.is_accepting() and not ends), (number, budget)
+            if first:
+                assert state.is_terminated() or (state.is_accepting() and not ends), number
+                checked += 1
+    assert checked > 50
 
 
 # -- depth ------------------------------------------------------------------------------------------------------
