@@ -256,8 +256,65 @@ static void test_minus(void)
     CHECK_EQ(0, c.blocks);
 }
 
+/* Sets of any size lose exactly what a final member has below it: n plain frames, of which the final one stands
+ * over the first half, and over itself in a final frame that is covered in turn. */
+static void reduce_wide(uint32_t n)
+{
+    enum { FINAL = 1, PLAIN = 2, MOST = 200 };
+    Counting c;
+    GmMem mem;
+    GmNet net;
+    GmStack s;
+    uint32_t plain[MOST], half, all, upper, lower, node, final_low, final_high, before;
+    counting_mem(&c, &mem, 1 << 24);
+    memset(&net, 0, sizeof net);
+    gm_pool_init(&net.states, sizeof(GmNetState));
+    for (uint32_t i = 0; i < n + 3; i++) {
+        void *p;
+        CHECK_EQ(GM_OK, gm_pool_add(&net.states, &mem, &node, &p, &err));
+        ((GmNetState *)p)->final = i == FINAL;
+        ((GmNetState *)p)->clamp = i;
+    }
+    CHECK_EQ(GM_OK, gm_stack_init(&s, &mem, &net, &err));
+    for (uint32_t i = 0; i < n; i++) {
+        CHECK_EQ(GM_OK, gm_stack_push(&s, PLAIN + i, GM_SET_BOTTOM, &node, &err));
+        CHECK_EQ(GM_OK, gm_stack_single(&s, node, &plain[i], &err));
+    }
+    CHECK_EQ(GM_OK, gm_stack_union_all(&s, plain, n / 2, &half, &err));
+    CHECK_EQ(GM_OK, gm_stack_union_all(&s, plain + n / 2, n - n / 2, &upper, &err));
+    CHECK_EQ(GM_OK, gm_stack_union_all(&s, plain, n, &all, &err));
+    CHECK_EQ(n, s.sets.data[all].n); /* nothing final, nothing lost */
+    CHECK_EQ(GM_OK, gm_stack_push(&s, FINAL, half, &node, &err));
+    CHECK_EQ(GM_OK, gm_stack_single(&s, node, &final_low, &err));
+    CHECK_EQ(GM_OK, gm_stack_push(&s, FINAL, final_low, &node, &err));
+    CHECK_EQ(GM_OK, gm_stack_single(&s, node, &final_high, &err));
+    CHECK_EQ(GM_OK, gm_stack_union(&s, all, final_low, &lower, &err));
+    CHECK_EQ(n - n / 2 + 1, s.sets.data[lower].n);
+    CHECK_EQ(GM_OK, gm_stack_union(&s, upper, final_low, &before, &err));
+    CHECK_EQ(before, lower);
+    CHECK_EQ(GM_OK, gm_stack_union(&s, all, final_high, &before, &err)); /* does not see two frames down */
+    CHECK_EQ(n + 1, s.sets.data[before].n);
+    uint32_t three[] = {all, final_low, final_high};
+    CHECK_EQ(GM_OK, gm_stack_union_all(&s, three, 3, &lower, &err));
+    CHECK_EQ(n - n / 2 + 1, s.sets.data[lower].n);
+    CHECK_EQ(GM_OK, gm_stack_union(&s, upper, final_high, &before, &err));
+    CHECK_EQ(before, lower);
+    gm_stack_deinit(&s);
+    gm_pool_deinit(&net.states, &mem);
+    CHECK_EQ(0, c.blocks);
+}
+
+static void test_reduce_wide(void)
+{
+    static const uint32_t sizes[] = {2, 4, 14, 15, 16, 17, 40, 200};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        reduce_wide(sizes[i]);
+    }
+}
+
 int main(void)
 {
+    RUN(test_reduce_wide);
     RUN(test_random_use);
     RUN(test_minus);
     return check_result();
