@@ -16,8 +16,11 @@ from measuring import RESULTS  # noqa: E402
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table; the first column is text, the others numbers."""
-    out = ["| " + " | ".join(head) + " |", "|:--" + "|--:" * (len(head) - 1) + "|"]
-    out += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+
+    def line(cells: Sequence[Any]) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+
+    out = [line(head), "|:--" + "|--:" * (len(head) - 1) + "|", *map(line, rows)]
     return "\n".join(out) + "\n"
 
 

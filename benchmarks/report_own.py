@@ -130,7 +130,7 @@ def scaling(data: dict[str, Any]) -> list[str]:
             [f"{label} ({part['y']})", *(number(v, 4) for v in values), number(part["exponents"][label])]
             for label, values in part["costs"].items()
         ]
-        out.append(table(head, rows).replace("|e: ", "| e: "))
+        out.append(table(head, rows))
         if "rss_grown_kib" in part:
             grown = ", ".join(
                 f"{size:,.0f} bytes {kib:,} KiB" for size, kib in zip(part["sizes"], part["rss_grown_kib"], strict=True)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measuring import fitted_exponent, rss, save, smallest
+from measuring import HERE, fitted_exponent, rss, save, smallest
 from vocabularies import RealVocabulary, load
 
 import glrmask
@@ -250,7 +250,8 @@ class Measuring:
         """Masks per millisecond of 64 states by ``fill_masks(threads=n)``, and of n Python threads, a state each."""
         states, words = self.batch_states(64)
         sizes = [1.0, 2.0, 4.0, 8.0]
-        costs: dict[str, list[float]] = {"fill_masks(threads=n)": [], "n Python threads": []}
+        names = ("fill_masks(threads=n)", "n Python threads", "fill_masks(threads=n), each a first visit")
+        costs: dict[str, list[float]] = {name: [] for name in names}
         wall = time.perf_counter_ns
         for n in sizes:
 
@@ -273,7 +274,22 @@ class Measuring:
                     worker.join()
 
             costs["n Python threads"].append(400 * n / (smallest(parallel, self.repeats + 2, wall) / 1e6))
+            spent = []
+            for _ in range(self.repeats + 2):
+                fresh, rows = self.fresh_states(32)
+                spent.append(smallest(lambda f=fresh, r=rows, n=n: glrmask.fill_masks(f, r, threads=int(n)), 1, wall))
+            costs[names[2]].append(32 / (min(spent) / 1e6))
         return series("threads", "masks per ms", sizes, costs)
+
+    def fresh_states(self, n: int) -> tuple[list[glrmask.ConstraintState], Any]:
+        """States of n constraints of which no mask was made, where a name may come, and rows for their masks."""
+        source = (HERE / "perf" / "statements.glrm").read_text(encoding="utf-8")
+        states = []
+        for i in range(n):
+            constraint = self.compile(Grammar.from_glrm(source.replace('"let"', f'"let{i}"')))
+            states.append(constraint.start())
+            states[-1].commit_bytes(f"let{i} a = b".encode())
+        return states, np.zeros((n, constraint.mask_len()), np.uint32)
 
     def batch_states(self, n: int) -> tuple[list[glrmask.ConstraintState], Any]:
         """States at n places of a document, warm, and rows for their masks."""
