@@ -91,13 +91,13 @@ static GmVocab *new_vocab(Input in)
     return vocab;
 }
 
-/* With tables that were saved, which may be NULL. */
-static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint64_t mask_cache, const GmBytes *tables)
+/* With tables that were saved, or with a part of it that was compiled before; both may be NULL. */
+static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint64_t mask_cache, const GmBytes *tables,
+                                  GmConstraint *part)
 {
     uint64_t n_rows, n_args, n_blob, n_rules, n_root, n_code;
     GmError err = {0};
     GmOptions options = {.memory_bytes = (uint64_t)2 << 30,
-                         .state_bytes = (uint64_t)2 << 30,
                          .state_bytes = (uint64_t)512 << 20,
                          .mask_cache_bytes = mask_cache,
                          .static_work = 2000000000,
@@ -122,7 +122,8 @@ static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint6
     } else if (n_code > 0) {
         constraint = gm_program_new(vocab, rows, nodes, args, n, blob, n_blob, rules, all, code, n_code, &options, &err);
     } else {
-        constraint = gm_constraint_new(vocab, rows, nodes, args, n, blob, n_blob, rules, all, *root, &options, &err);
+        constraint = gm_constraint_link(vocab, rows, nodes, args, n, blob, n_blob, rules, all, *root, &part,
+                                        part != NULL, &options, &err);
     }
     if (!constraint) {
         fail("grammar", &err);
@@ -132,7 +133,7 @@ static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint6
 
 static GmConstraint *compile(GmVocab *vocab, Input in, uint32_t mode, uint64_t mask_cache)
 {
-    return compile_with(vocab, in, mode, mask_cache, NULL);
+    return compile_with(vocab, in, mode, mask_cache, NULL, NULL);
 }
 
 /* -- runs -------------------------------------------------------------------------------------------------- */
@@ -265,6 +266,28 @@ static void cached(GmVocab *vocab, Input module)
     gm_constraint_free(constraint);
 }
 
+/* A host with a part that was compiled and has made masks; then the first mask inside of the part. */
+static void link_part(GmVocab *vocab, Input part_module, Input host)
+{
+    GmConstraint *part = compile(vocab, part_module, DYNAMIC, 0);
+    const char *places[] = {"", "{\""};
+    for (int i = 0; i < 2; i++) {
+        GmState *state = start_after(part, places[i]);
+        mask(state);
+        gm_state_free(state);
+    }
+    begin();
+    GmConstraint *linked = compile_with(vocab, host, DYNAMIC, 0, NULL, part);
+    finish("link");
+    GmState *state = start_after(linked, "<call>{\"");
+    begin();
+    mask(state);
+    finish("first_mask_linked");
+    gm_state_free(state);
+    gm_constraint_free(linked);
+    gm_constraint_free(part);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -274,7 +297,8 @@ int main(int argc, char **argv)
     folder = argv[1];
     Input vocabulary = read_input("vocabulary"), schema = read_input("order"), order = read_input("order.text");
     Input statements = read_input("statements"), program_text = read_input("statements.text");
-    Input host = read_input("linked"), dyck = read_input("dyck"), brackets = read_input("dyck.text");
+    Input part = read_input("part"), host = read_input("linked");
+    Input dyck = read_input("dyck"), brackets = read_input("dyck.text");
 
     begin();
     GmVocab *vocab = new_vocab(vocabulary);
@@ -289,10 +313,7 @@ int main(int argc, char **argv)
     GmConstraint *constraint = compile(vocab, schema, DYNAMIC, 0);
     finish("compile_schema");
     gm_constraint_free(constraint);
-    begin();
-    constraint = compile(vocab, host, DYNAMIC, 0);
-    finish("link");
-    gm_constraint_free(constraint);
+    link_part(vocab, part, host);
     begin();
     constraint = compile(vocab, statements, DYNAMIC, 0);
     finish("compile_statements");
@@ -313,7 +334,7 @@ int main(int argc, char **argv)
     }
     gm_constraint_free(constraint);
     begin();
-    constraint = compile_with(vocab, statements, STATIC, 0, tables);
+    constraint = compile_with(vocab, statements, STATIC, 0, tables, NULL);
     finish("load");
     gm_bytes_free(tables);
     gm_constraint_free(constraint);

@@ -148,16 +148,16 @@ def recorded(call: Callable[[], Any]) -> bytes:
     def module_bytes(module: Any, code: Any) -> bytes:
         return packed(module.rows, module.args, bytes(module.blob), module.rules, array("i", [module.root]), code)
 
-    def grammar(self: NativeEngine, module: Any, vocab: Any, options: Any) -> Any:
+    def grammar(self: NativeEngine, module: Any, *rest: Any) -> Any:
         found.append(module_bytes(module, array("i")))
-        return compile_grammar(self, module, vocab, options)
+        return link(self, module, *rest)
 
     def program(self: NativeEngine, given: Any, patterns: Any, *rest: Any) -> Any:
         found.append(module_bytes(patterns, encode(given.definition)))
         return compile_program(self, given, patterns, *rest)
 
-    compile_grammar, compile_program = NativeEngine.compile, NativeEngine.compile_program
-    with patch.object(NativeEngine, "compile", grammar), patch.object(NativeEngine, "compile_program", program):
+    link, compile_program = NativeEngine.link, NativeEngine.compile_program  # compiling is linking without parts
+    with patch.object(NativeEngine, "link", grammar), patch.object(NativeEngine, "compile_program", program):
         call()
     return found[-1]
 
@@ -169,14 +169,11 @@ def order_text() -> bytes:
     return json.dumps({**order, "comment": "to be delivered soon\n"}, ensure_ascii=False).encode()
 
 
-def linked() -> glrmask.Grammar:
-    """A host with a schema of 300 keys in its slot."""
+def part() -> glrmask.Grammar:
+    """A schema of 300 keys."""
     kinds: list[dict[str, Any]] = [{"type": "string"}, {"type": "integer"}, {"enum": ["red", "green", "blue"]}]
     properties = {f"key_{i}": kinds[i % len(kinds)] for i in range(300)}
-    child = glrmask.Grammar.from_json_schema(
-        {"type": "object", "properties": properties, "additionalProperties": False}
-    )
-    return glrmask.Grammar.from_glrm(HOST).bind("CALL", child)
+    return glrmask.Grammar.from_json_schema({"type": "object", "properties": properties, "additionalProperties": False})
 
 
 def write_inputs(folder: Path) -> str:
@@ -188,11 +185,13 @@ def write_inputs(folder: Path) -> str:
     dyck = runpy.run_path(str(ROOT / "examples" / "program_dyck.py"))
     offsets = np.cumsum([0, *map(len, tokens.values())], dtype=np.int64)
     options: dict[str, Any] = {"background": False, "engine": "native"}
+    host = glrmask.Grammar.from_glrm(HOST).compile_unlinked(vocab)
     files = {
         "vocabulary": packed(np.array(list(tokens), np.uint32), offsets, b"".join(tokens.values())),
         "order": recorded(lambda: glrmask.Grammar.from_json_schema(schema).compile(vocab, **options)),
         "statements": recorded(lambda: glrmask.Grammar.from_glrm(statements).compile(vocab, **options)),
-        "linked": recorded(lambda: linked().compile(vocab, **options)),
+        "part": recorded(lambda: part().compile(vocab, **options)),
+        "linked": recorded(lambda: host.bind("CALL", part().compile(vocab, **options)).link(**options)),
         "dyck": recorded(lambda: dyck["dyck"]().compile(vocab, dyck["patterns"](), **options)),
     }
     texts = {
