@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
+from collections.abc import Callable
 
 import pytest
+from glrmask_engine_native.worker import worker
 
 from glrmask_core.constraint import Constraint, compile_module, select_engine
 from glrmask_core.errors import ArtifactError
 from glrmask_core.ir import Builder, Module
 from glrmask_core.options import CompileOptions, Limits, Optimization
+from glrmask_core.protocols import CompiledGrammar
 from glrmask_core.testing.checks import check_save_and_load, mask_words, random_walk
 from glrmask_core.testing.compare import compile_world
 from glrmask_core.testing.worlds import RandomDice, roll_world
@@ -99,6 +104,52 @@ def test_other_modes_save_no_tables() -> None:
     closed = sizes.pop(Optimization.FAST_RUNTIME)
     assert closed > 1000
     assert set(sizes.values()) == {0}
+
+
+def test_nothing_that_was_filled_later_is_saved() -> None:
+    """Neither by running nor by AUTO's worker."""
+    options = CompileOptions(optimization=Optimization.AUTO)
+    constraint = compiled(values(), options=options)
+    before = constraint.save_with_external_vocab()
+    for seed in range(5):
+        random_walk(constraint, random.Random(seed), 20)
+    assert worker.wait(20)
+    assert figures(constraint)["summaries"] > 20
+    assert constraint.save_with_external_vocab() == before
+
+
+def longest_gap(call: Callable[[], object]) -> tuple[float, float]:
+    """The longest time for which this thread did not run while another one ran ``call``, and how long that took."""
+    took: list[float] = []
+
+    def run() -> None:
+        started = time.perf_counter()
+        call()
+        took.append(time.perf_counter() - started)
+
+    thread = threading.Thread(target=run)
+    last, gap = time.perf_counter(), 0.0
+    thread.start()
+    while not took:
+        now = time.perf_counter()
+        last, gap = now, max(gap, now - last)
+        time.sleep(0)
+    thread.join()
+    return gap, took[0]
+
+
+def test_compiling_saving_and_loading_release_the_interpreter_lock() -> None:
+    """Held over the whole call, the lock would leave a gap as long as the call."""
+    module, engine = values(15_000), select_engine(CLOSED, "native")
+    made: list[CompiledGrammar] = []
+    tables: list[bytes] = []
+    for call in (
+        lambda: made.append(engine.compile(module, VOCAB, CLOSED)),
+        lambda: tables.append(made[0].save()),
+        lambda: engine.load(module, VOCAB, CLOSED, tables[0]),
+    ):
+        runs = (longest_gap(call) for _ in range(5))  # on a busy machine some other process may take the time
+        assert any(took > 0.05 and gap < took / 2 for gap, took in runs)
 
 
 def test_tables_of_others_are_refused() -> None:
