@@ -68,9 +68,13 @@ class _Joined:
         self.nodes = self.n_args = self.n_blob = self.n_rules = 0
 
     def add(self, module: Module) -> tuple[Ints, int]:
-        """Append a module; returns its rows (to be patched by the caller) and the offset of its nodes."""
+        """Append a module; returns its rows and the offset of its nodes.
+
+        Rows are a copy, for the caller to patch, if the module has slots.
+        """
         offset = self.nodes
-        rows = np.frombuffer(module.rows, np.int32).reshape(-1, 4).copy()
+        rows = np.frombuffer(module.rows, np.int32).reshape(-1, 4)
+        rows = rows.copy() if module.slots or offset else rows
         args = np.frombuffer(module.args, np.int32) if len(module.args) else np.zeros(0, np.int32)
         rules = np.frombuffer(module.rules, np.int32) if len(module.rules) else np.zeros(0, np.int32)
         if offset:  # the first module keeps its numbers: the one large child of most links is only copied
@@ -194,7 +198,7 @@ def _rename_slots(out: _Joined, rows: Ints, slot: str) -> None:
 def _array(parts: Sequence[Ints]) -> array[int]:
     joined: array[int] = array("i")
     for part in parts:
-        joined.frombytes(part.tobytes())
+        joined.frombytes(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
     if len(joined) > MAX_COUNT:
         from .errors import LimitExceededError
 
