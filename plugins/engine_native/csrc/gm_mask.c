@@ -140,17 +140,40 @@ static GmStatus read_round(GmState *s, uint32_t from, uint32_t to, GmError *err)
     return GM_OK;
 }
 
+/* Remember to look at a local plan, once. */
+static GmStatus exact_push(GmState *s, uint32_t local, GmError *err)
+{
+    uint64_t hash = gm_mix(local + 1u);
+    uint32_t at = (uint32_t)(hash >> 32), found;
+    while ((found = gm_index_next(&s->walk_index, hash, &at)) != GM_NONE) {
+        if (s->slots.data[found] == local) {
+            return GM_OK;
+        }
+    }
+    GM_PUSH(&s->mem, s->slots, local);
+    return gm_index_add(&s->walk_index, &s->mem, hash, s->slots.len - 1, err);
+}
+
+/* Exact tokens of the boundary and of the rules that it calls, each looked at once. */
 static GmStatus exact_ids(GmState *s, uint32_t *words, GmError *err)
 {
+    GmCore *core = &s->c->core;
     GM_TRY(gm_state_close(s, err));
+    s->slots.len = 0;
+    gm_index_clear(&s->walk_index);
     for (uint32_t i = 0; i < s->closed.len; i++) {
-        const GmPlan *plan;
-        GM_TRY(gm_core_plan(&s->c->core, s->closed.data[i].state, GM_PLAN_OF_EXACT, &plan, err));
+        uint32_t local;
+        GM_TRY(gm_core_local(core, s->closed.data[i].state, GM_PLAN_OF_EXACT, &local, err));
+        GM_TRY(exact_push(s, local, err));
+    }
+    for (uint32_t i = 0; i < s->slots.len; i++) {
+        const GmLocalPlan *plan = gm_local_at(core, s->slots.data[i]);
         for (uint32_t k = 0; k < plan->n; k++) {
-            if (plan->step[k].op != GM_PLAN_EXACT) {
+            if (plan->step[k].op == GM_PLAN_PUSH) {
+                GM_TRY(exact_push(s, plan->step[k].a, err));
                 continue;
             }
-            const GmIdSet *ids = &s->c->core.net.nfa.id_sets.data[plan->step[k].a];
+            const GmIdSet *ids = &core->net.nfa.id_sets.data[plan->step[k].a];
             for (uint32_t j = 0; j < ids->n; j++) {
                 gm_bits_set(words, ids->ids[j]);
             }

@@ -242,6 +242,22 @@ def test_towers_of_rules_that_may_end() -> None:
     assert costs[1] <= 4 * SLACK * costs[0]
 
 
+def test_exact_tokens_in_towers() -> None:
+    """Where 500 levels may each go on with an exact token, what starts is kept once a level, not once a pair."""
+
+    def build(b: Builder) -> int:
+        rule = b.rule("leaf", b.optional(b.choice([literal(b, b"a"), b.token_ids([3])])))
+        for i in reversed(range(500)):
+            rule = b.rule(f"r{i}", b.seq([rule, rule]))
+        return rule
+
+    run = Run(build).write(b"aaa", masks_every=1)
+    assert 3 in run.mask()
+    assert 0 == run.state._commit_token(3)
+    assert run.accepting
+    assert run.figures["memory_bytes"] <= 3 << 20
+
+
 def test_towers_of_thirds() -> None:
     """Three calls a level leave more stacks than two, but as many after 256 bytes as after 64."""
     run = Run(halves(30, 3)).write(b"a" * 64, masks_every=1)
