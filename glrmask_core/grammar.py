@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .vocab import Vocab
 
 
+MAX_DEPTH = 250  # levels of bound grammars; each is a level of recursion
+
+
 class _Source:
     """A text with its front-end; parsed once."""
 
@@ -67,11 +70,13 @@ class Resolved(NamedTuple):
 class Grammar(Closed):
     """Immutable; equal when format, text, options and bindings are equal. Made by the ``from_...`` methods."""
 
-    __slots__ = ("__weakref__", "_bindings", "_resolved", "_source")
+    __slots__ = ("__weakref__", "_bindings", "_depth", "_resolved", "_source")
     _made_by = "Grammar.from_glrm(), from_ebnf(), from_lark(), from_json_schema() or from_source()"
 
     _source: _Source
     _bindings: Mapping[str, Grammar | ExactToken | ExactTokens]
+    _depth: int
+    """Levels of bound grammars below it."""
     _resolved: Resolved | None
 
     # -- constructors -------------------------------------------------------------------------
@@ -132,11 +137,8 @@ class Grammar(Closed):
         frontend = manager().frontend(format)
         text = frontend.prepare(source, options)
         self = cls._new()
-        self._source, self._bindings, self._resolved = (
-            _Source(format_key(format), frontend, text, dict(options)),
-            {},
-            None,
-        )
+        self._source = _Source(format_key(format), frontend, text, dict(options))
+        self._bindings, self._depth, self._resolved = {}, 0, None
         return self
 
     # -- what it is ---------------------------------------------------------------------------
@@ -236,8 +238,12 @@ class Grammar(Closed):
             kind = "grammar" if isinstance(value, Grammar) else "token"
             if declared[slot] != kind:
                 raise BindError(f'slot "{full}" takes a {declared[slot]}, not a {kind}')
+        depth = max(self._depth, bound._depth + 1 if isinstance(bound, Grammar) else 0)
+        if depth > MAX_DEPTH:
+            raise BindError(f'slot "{full}": grammars are bound more than {MAX_DEPTH} levels deep')
         other = Grammar._new()
-        other._source, other._bindings, other._resolved = self._source, {**self._bindings, slot: bound}, None
+        other._source, other._bindings = self._source, {**self._bindings, slot: bound}
+        other._depth, other._resolved = depth, None
         return other
 
     def _open(self) -> dict[str, str]:

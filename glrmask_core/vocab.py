@@ -79,7 +79,8 @@ class Vocab(Closed):
         """
         if not isinstance(token_to_id, Mapping):
             raise ArgumentTypeError(f"from_dict needs a mapping from bytes to int, not {type(token_to_id).__name__}")
-        return cls._build(list(token_to_id.values()), list(token_to_id.keys()))
+        items = list(token_to_id.items())  # at once, so that they belong together
+        return cls._build([id for _, id in items], [text for text, _ in items])
 
     @classmethod
     def from_id_to_bytes(cls, id_to_bytes: Mapping[int, bytes]) -> Vocab:
@@ -92,7 +93,8 @@ class Vocab(Closed):
             raise ArgumentTypeError(
                 f"from_id_to_bytes needs a mapping from int to bytes, not {type(id_to_bytes).__name__}"
             )
-        return cls._build(list(id_to_bytes.keys()), list(id_to_bytes.values()))
+        items = list(id_to_bytes.items())
+        return cls._build([id for id, _ in items], [text for _, text in items])
 
     @classmethod
     def from_llama_cpp(cls, llm: Any) -> Vocab:

@@ -279,3 +279,28 @@ def test_mask_bits(grammar: Any, letters: Vocab, engine: str) -> None:
     saved = grammar("a").compile(letters, engine=engine).save()
     with pytest.raises(glrmask.ArtifactError, match="mask_bits"):
         Constraint.load(saved, limits=Limits(mask_bits=21))
+
+
+# -- values nest as deep as their operations can go -------------------------------------------------------------
+
+
+def test_grammars_bound_too_deep_are_refused_when_bound(grammar: Any, letters: Vocab, engine: str) -> None:
+    outer, inner = grammar("$P"), grammar("a")
+    for _ in range(250):
+        inner = outer.bind("P", inner)
+    assert inner == outer.bind("P", inner.bindings["P"]) and hash(inner) and inner.digest() and not inner.slots()
+    if engine != "oracle":  # which recurses, and is for small grammars
+        assert inner.compile(letters, engine=engine).accepts(b"a")
+    with pytest.raises(glrmask.BindError, match='slot "P": grammars are bound more than 250 levels deep'):
+        outer.bind("P", inner)
+
+
+def test_mappings_are_read_once() -> None:
+    class Moody(dict[Any, Any]):
+        def keys(self) -> Any:
+            raise AssertionError("asked for its keys")
+
+        def values(self) -> Any:
+            raise AssertionError("asked for its values")
+
+    assert Vocab.from_dict(Moody({b"a": 1})) == Vocab.from_id_to_bytes(Moody({1: b"a"}))

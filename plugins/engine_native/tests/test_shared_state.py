@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from glrmask_core.constraint import Constraint, compile_module, select_engine
-from glrmask_core.errors import ConcurrentUseError, LimitExceededError, StateError
+from glrmask_core.errors import ConcurrentUseError, LimitExceededError, MaskShapeError, StateError
 from glrmask_core.ir import Builder
 from glrmask_core.options import CompileOptions, Limits
 from glrmask_core.state import ConstraintState, fill_masks
@@ -121,3 +121,20 @@ def test_buffers_of_different_sizes_are_not_mixed_up() -> None:
         state.fill_mask(words)
         last, _, count = state._last  # type: ignore[attr-defined]
         assert last is words and count == len(words)
+
+
+def test_a_buffer_that_changes_between_calls_is_checked_again() -> None:
+    state = nested().start()
+    words = np.zeros(12, np.uint32)
+    state.fill_mask(words)
+    words.resize(20, refcheck=False)
+    state.fill_mask(words)
+    assert words.any() and not words[8:].any()
+    words.resize(7, refcheck=False)
+    with pytest.raises(MaskShapeError, match="7 words"):
+        state.fill_mask(words)
+    words = np.zeros(8, np.uint32)
+    state.fill_mask(words)
+    words.flags.writeable = False
+    with pytest.raises(MaskShapeError, match="read-only"):
+        state.fill_mask(words)

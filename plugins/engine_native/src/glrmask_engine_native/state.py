@@ -55,10 +55,10 @@ class NativeState(ConstraintState):
     def fill_mask(self, words: npt.NDArray[Any]) -> None:
         """As :meth:`ConstraintState.fill_mask`; a buffer used again is not checked again.
 
-        Its export is held meanwhile, so NumPy refuses to resize it.
+        Its export is held meanwhile, so NumPy refuses to resize it unless told not to look; then its size tells.
         """
         last, buffer, count = self._last
-        if words is not last or not words.flags.writeable:
+        if words is not last or words.size != count or not words.flags.writeable:
             view = check_words(words, self._n_words)
             buffer = _from_buffer("uint32_t[]", view, True) if len(view) else ffi.new("uint32_t[1]")
             count = len(view)
