@@ -161,6 +161,7 @@ class Builder:
         self._ids: dict[object, int] = {}  # by op and what it is made of; sequences and choices by their parts
         self._seqs: dict[tuple[int, ...], int] = {}
         self._choices: dict[tuple[int, ...], int] = {}
+        self._rest: tuple[int, tuple[int, ...]] = -1, ()  # of keyword(): the last one, and its parts
         self._members: dict[tuple[int, ...], int] = {}  # steps of in_order() by what they are made of
         self._nullable: set[int] = set()  # of lexical nodes
         self._args: list[int] = []
@@ -473,8 +474,11 @@ class Builder:
     def keyword(self, data: bytes, rest: int, name: str) -> int:
         """``terminal(seq((literal(data), rest)), name)`` in one step: most terminals of a JSON grammar are keys."""
         rows, ids, pool = self._rows, self._ids, self._args
-        op, offset, count, _ = rows[rest]
-        if op != LEX_SEQ or rows[pool[offset]][0] == LITERAL or not data or count > FLATTEN:
+        if rest != self._rest[0]:
+            op, offset, count, _ = rows[rest]
+            fits = op == LEX_SEQ and rows[pool[offset]][0] != LITERAL and count <= FLATTEN
+            self._rest = rest, tuple(pool[offset : offset + count]) if fits else ()
+        if not (data and self._rest[1]):
             return self.terminal(self.seq((self.literal(data), rest)), name)
         new = len(rows)
         first = ids.setdefault((LITERAL, data), new)
@@ -482,7 +486,7 @@ class Builder:
             rows.append((LITERAL, len(self._blob), len(data), 0))
             self._blob += data
             new += 1
-        parts = (first, *pool[offset : offset + count])
+        parts = (first, *self._rest[1])
         lexical = self._seqs.setdefault(parts, new)
         if lexical == new:
             rows.append((LEX_SEQ, len(pool), len(parts), 0))
@@ -696,7 +700,7 @@ class Builder:
             rows = array("i", _pack(list(chain.from_iterable(self._rows))))
             self._ready = rows, array("i", _pack(self._args))
         made = Builder.__new__(Builder)
-        made._ready = self._ready
+        made._ready, made._rest = self._ready, self._rest
         made._rows, made._ids, made._nullable = self._rows.copy(), self._ids.copy(), self._nullable.copy()
         made._large, made._automata = self._large[:], self._automata.copy()
         made._seqs, made._choices, made._members = self._seqs.copy(), self._choices.copy(), self._members.copy()

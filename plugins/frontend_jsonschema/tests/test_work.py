@@ -219,3 +219,62 @@ def test_alternatives_of_different_types_are_told_apart_at_once(monkeypatch: pyt
     schema = {"oneOf": [{"type": "null"}, {"type": "string", "maxLength": 3}, {"const": 5}, {"type": "object"}]}
     frontend.parse(json.dumps(schema), {})
     assert asked == []
+
+
+def test_equal_leaves_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+    build = Lowering._build
+
+    def counted(self: Lowering, expr: Any) -> int:
+        built.append(expr)
+        return build(self, expr)
+
+    monkeypatch.setattr(Lowering, "_build", counted)
+    kinds = [
+        {"type": "integer", "minimum": 1},
+        {"enum": ["a", "b"]},
+        {"type": "array", "items": {"$ref": "#/definitions/x"}},
+        {"oneOf": [{"type": "null"}, {"$ref": "#/definitions/x"}]},
+    ]
+    properties = {f"k{i}": kinds[i % 4] | {"description": str(i)} for i in range(40)}
+    definitions = {"x": {"type": "object", "properties": {"y": {"type": "null"}}}}
+    frontend.parse(json.dumps({"type": "object", "properties": properties, "definitions": definitions}), {})
+    assert len(built) == 1 + 4 + 2  # the object, four kinds, the definition and what is in it
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ('{"const": 1}', '{"const": true}'),
+        ('{"const": 1}', '{"const": 1.0}'),
+        ('{"enum": ["1"]}', '{"enum": [1]}'),
+        ('{"exclusiveMinimum": false, "minimum": 0}', '{"exclusiveMinimum": 0, "minimum": 0}'),
+        ('{"items": {"type": "string"}}', '{"items": {"$ref": "#/definitions/string"}}'),
+        ('{"enum": ["a", "b"]}', '{"enum": ["b", "a", "c"]}'),
+        ('{"oneOf": [{"type": "null"}]}', '{"not": {"type": "null"}}'),
+    ],
+)
+def test_what_differs_is_kept_apart(left: str, right: str) -> None:
+    text = '{"type": "object", "properties": {"l": %s, "r": %s}, "definitions": {"string": {"maxLength": 2}}}'
+    mixed, same = (frontend.parse(text % pair, {}).module for pair in ((left, right), (left, left)))
+    swapped = frontend.parse(text % (right, right), {}).module
+    assert len({mixed.digest, same.digest, swapped.digest}) == 3
+
+
+def test_equal_references_of_different_documents_are_kept_apart() -> None:
+    def part(name: str, kind: str) -> Any:
+        inner = {"properties": {"x": {"type": "array", "items": {"$ref": "#/$defs/a"}}}}
+        return {"$id": f"http://x.example/{name}", "$defs": {"a": {"type": kind}}, "type": "object"} | inner
+
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array"}
+    both = schema | {"prefixItems": [part("a", "string"), part("b", "null")]}
+    once = schema | {"prefixItems": [part("a", "string"), part("b", "string")]}
+    assert frontend.parse(json.dumps(both), {}).module.digest != frontend.parse(json.dumps(once), {}).module.digest
+
+
+def test_each_place_of_equal_refusals_is_reported() -> None:
+    bad = {"type": "string", "pattern": "(?=x)"}
+    schema = {"type": "object", "properties": {"a": bad, "b": bad}}
+    with pytest.warns(UserWarning, match="not enforced"):
+        parsed = frontend.parse(json.dumps(schema), {"lenient": True})
+    assert [line.split(":")[0] for line in parsed.left_out] == ["#/properties/a/pattern", "#/properties/b/pattern"]

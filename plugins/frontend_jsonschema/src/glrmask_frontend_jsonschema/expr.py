@@ -72,6 +72,7 @@ class Exprs:
         self.true = Expr(TRUE_KIND)
         self.false = Expr(FALSE_KIND)
         self._made: dict[object, Expr] = {}
+        self._negated: dict[int, Expr] = {}  # by identity of what is negated
 
     def conj(self, left: Expr, right: Expr) -> Expr:
         """Both."""
@@ -97,25 +98,24 @@ class Exprs:
             return self.false
         if expr.kind == FALSE_KIND:
             return self.true
-        key = (NOT, id(expr))
-        made = self._made.get(key)
+        made = self._negated.get(id(expr))
         if made is None:
-            made = self._made[key] = Expr(NOT, (expr,))
+            made = self._negated[id(expr)] = Expr(NOT, (expr,))
         return made
 
     def _join(self, kind: int, left: Expr, right: Expr) -> Expr:
         parts = dict.fromkeys(left.parts if left.kind == kind else (left,))
-        parts.update(dict.fromkeys(right.parts if right.kind == kind else (right,)))
-        for part in parts:
-            opposite = self._made.get((NOT, id(part)))
-            if opposite is not None and opposite in parts:
+        for part in right.parts if right.kind == kind else (right,):
+            opposite = part.parts[0] if part.kind == NOT else self._negated.get(id(part))
+            if opposite in parts:
                 return self.false if kind == AND else self.true
+            parts[part] = None
         if len(parts) == 1:
             return left
         key = (kind, frozenset(map(id, parts)))
         made = self._made.get(key)
         if made is None:
-            if len(self._made) >= MOST_EXPRESSIONS:
+            if len(self._made) + len(self._negated) >= MOST_EXPRESSIONS:
                 raise GrammarError(
                     f"the schema comes to more than {MOST_EXPRESSIONS} combinations of its parts; "
                     "simplify recursive definitions under allOf, not, oneOf or if"

@@ -29,6 +29,7 @@ from glrmask_core.ir import (
 
 from .spelling import spelled_length
 
+SHORT = 100  # bytes of a text all of whose ends are listed
 Lengths = tuple[int, "int | None"]
 
 
@@ -41,12 +42,14 @@ class Fragment:
         root: the step that is the language.
         single: steps that spell exactly one character.
         is_open: any text may come before and after each text of the language.
+        body: the step that is any text, or -1.
     """
 
     steps: tuple[tuple[int, Any], ...]
     root: int
     single: frozenset[int]
     is_open: bool = False
+    body: int = -1
 
     def replay(self, builder: Builder) -> list[int]:
         """Build it; the node of each step."""
@@ -56,14 +59,19 @@ class Fragment:
         return made
 
     def matches(self, text: bytes) -> bool:
-        """Whether a spelled text is in the language."""
+        """Whether a text, spelled as it should be, is in the language."""
         firsts, lasts, may_be_empty = self.borders
         if not text:
             if not may_be_empty:
                 return False
         elif not (firsts >> text[0] & 1 and lasts >> text[-1] & 1):
             return False
-        return len(text) in self._ends(self.root, 0, text, {})
+        memo: dict[tuple[int, int], frozenset[int]] = {}
+        if self.body >= 0 and len(text) <= SHORT and b"\\" not in text:  # so each character is spelled by itself
+            ends = [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
+            ends.append(len(text))
+            memo = {(self.body, end): frozenset(ends[i:]) for i, end in enumerate(ends)}
+        return len(text) in self._ends(self.root, 0, text, memo)
 
     def _ends(self, step: int, at: int, text: bytes, memo: dict[tuple[int, int], frozenset[int]]) -> frozenset[int]:
         """Where matches of a step that begin at ``at`` may end."""
@@ -147,36 +155,41 @@ class Fragment:
             found.append(_borders(op, data, found))
         return found[self.root]
 
-    def lengths(self, step: int | None = None, depth: int = 60) -> Lengths | None:
+    def lengths(self, step: int | None = None) -> Lengths | None:
         """(shortest, longest or None) of the texts of a step in characters; None when not seen easily."""
-        step = self.root if step is None else step
-        if step in self.single:
-            return 1, 1
-        op, data = self.steps[step]
-        if depth == 0:
+        return self._lengths[self.root if step is None else step]
+
+    @cached_property
+    def _lengths(self) -> list[Lengths | None]:
+        found: list[Lengths | None] = []
+        for step, (op, data) in enumerate(self.steps):
+            found.append((1, 1) if step in self.single else _lengths_of(op, data, found))
+        return found
+
+
+def _lengths_of(op: int, data: Any, found: list[Lengths | None]) -> Lengths | None:
+    """The same for a step whose parts are ``found``."""
+    if op == LITERAL:
+        size = spelled_length(data)
+        return size, size
+    if op == LITERALS:
+        sizes = [spelled_length(one) for one in data]
+        return min(sizes), max(sizes)
+    if op == LEX_REPEAT:
+        inner = found[data[0]]
+        if inner is None:
             return None
-        if op == LITERAL:
-            size = spelled_length(data)
-            return size, size
-        if op == LITERALS:
-            sizes = [spelled_length(one) for one in data]
-            return min(sizes), max(sizes)
-        if op == LEX_REPEAT:
-            inner = self.lengths(data[0], depth - 1)
-            if inner is None:
-                return None
-            open_end = data[2] is None or inner[1] is None
-            return inner[0] * data[1], None if open_end else (inner[1] or 0) * data[2]
-        if op in (LEX_SEQ, LEX_CHOICE):
-            found = [self.lengths(part, depth - 1) for part in data]
-            known = [x for x in found if x is not None]
-            if len(known) < len(found):
-                return None
-            join = sum if op == LEX_SEQ else max
-            low = sum(x[0] for x in known) if op == LEX_SEQ else min(x[0] for x in known)
-            highs = [x[1] for x in known]
-            return low, None if None in highs else join(h for h in highs if h is not None)
-        return None
+        open_end = data[2] is None or inner[1] is None
+        return inner[0] * data[1], None if open_end else (inner[1] or 0) * data[2]
+    if op in (LEX_SEQ, LEX_CHOICE):
+        known = [part for part in (found[i] for i in data) if part is not None]
+        if len(known) < len(data):
+            return None
+        join = sum if op == LEX_SEQ else max
+        low = sum(x[0] for x in known) if op == LEX_SEQ else min(x[0] for x in known)
+        highs = [x[1] for x in known]
+        return low, None if None in highs else join(h for h in highs if h is not None)
+    return None
 
 
 ALL_BYTES = (1 << 256) - 1
@@ -353,7 +366,8 @@ def capture(builder: Builder, root: int, single: set[int], body: int) -> Fragmen
     op, a, b, _ = module.row(root)
     if op == LEX_SEQ:
         is_open = args[a] == body == args[a + b - 1]
-    return Fragment(tuple(steps), position[root], frozenset(position[n] for n in single if n in position), is_open)
+    singles = frozenset(position[n] for n in single if n in position)
+    return Fragment(tuple(steps), position[root], singles, is_open, position.get(body, -1))
 
 
 def _children(op: int, a: int, b: int, args: Any) -> list[int]:

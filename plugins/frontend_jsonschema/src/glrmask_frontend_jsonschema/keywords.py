@@ -54,6 +54,7 @@ TYPES = frozenset(("null", "boolean", "object", "array", "number", "integer", "s
 NO_NAMES: frozenset[str] = frozenset()
 new = tuple.__new__  # named tuples without the call of their own __new__
 SHALLOW = TYPE | COMBINE | REFER | UNEVALUATED | REFUSED  # what the shape of a schema's own keywords is not made of
+LEAF = TYPE | STRING | NUMBER | VALUE | ARRAY | COMBINE  # groups of schemas that are looked up by what they ask
 ONLY_REF = frozenset(("$ref",))
 MOST_COUNT = 2**31 - 1  # counts in the IR are int32
 
@@ -69,6 +70,7 @@ class Readers(Texts):
         self.proofs: dict[tuple[int, int, int], bool] = {}
         self._atoms: dict[object, Expr] = {}
         self._constants: dict[object, Expr] = {}
+        self._leaves: dict[object, Expr] = {}  # by all that is asked
         self._referred: dict[tuple[str, int], Expr] = {}  # by reference and context
         self._typed: dict[str | tuple[str, ...], Expr] = {}  # by type or types
         self._here: tuple[Expr, str] | None = None
@@ -144,7 +146,12 @@ class Readers(Texts):
             raise fault(pointer(where), f"at most {self.settings.max_nodes} schemas (option max_nodes)", "more")
         made = self._shared(schema) if groups == TYPE else None
         if made is None:
-            made = Expr(ATOM, (), schema, where, context, groups)
+            leaf = None if groups & ~LEAF or self.dropped else _leaf_key(words, schema, context)
+            made = self._leaves.get(leaf) if leaf is not None else None
+            if made is None:
+                made = Expr(ATOM, (), schema, where, context, groups)
+                if leaf is not None:
+                    self._leaves[leaf] = made
         self._atoms[key] = made
         return made
 
@@ -509,3 +516,39 @@ class Readers(Texts):
             )
             records = tuple(algebra.meet_records(records, cases))
         return records
+
+
+def _leaf_key(words: frozenset[str], schema: dict[str, Any], context: Context) -> object:
+    """A key of a schema that is equal where the same is asked; None for all but the simplest schemas.
+
+    Whatever stands in it is a string, a number or a schema that is one reference or type.
+    """
+    values: list[object] = []
+    for word in sorted(words):
+        value = schema[word]
+        if isinstance(value, list):
+            items: list[object] = []
+            for item in value:
+                if not isinstance(item, str):
+                    item = _only_link(item)
+                    if item is None or word == "enum":
+                        return None
+                items.append(item)
+            value = tuple(items)
+        elif isinstance(value, dict):
+            value = _only_link(value)
+            if value is None or word == "const":
+                return None
+        elif word == "const" and not isinstance(value, str):
+            return None
+        values.append(value)
+    return words, tuple(values), tuple(map(type, values)), id(context)
+
+
+def _only_link(schema: object) -> tuple[str, str] | None:
+    """The one reference or type that a schema is, or None."""
+    if isinstance(schema, dict) and len(schema) == 1:
+        for name, value in schema.items():
+            if name in ("$ref", "type") and isinstance(value, str):
+                return name, value
+    return None

@@ -18,7 +18,6 @@ from .meaning import Meaning
 from .refuse import pointer
 from .settings import Settings
 from .shape import NUMS_ANY, NUMS_INTEGER, STRS_ANY, Num, Strings
-from .spelling import is_plain
 from .template import template_of
 
 DEEPEST = 30  # levels built by recursion; deeper ones wait in a queue
@@ -160,7 +159,7 @@ class Lowering:
         made = self.keys.get(name)
         if made is None:
             builder = self.builder
-            if self.plain_keys and name.isascii() and is_plain(name):
+            if self.plain_keys and name.isascii() and name.isprintable() and '"' not in name and "\\" not in name:
                 shown = f'"{name}"'
                 made = builder.keyword(shown.encode(), self.marks.colon, shown + " key")
             else:

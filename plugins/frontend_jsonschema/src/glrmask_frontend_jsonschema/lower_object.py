@@ -100,6 +100,10 @@ class ObjectLowering:
             props = {name: props[name] for name in sorted(props, key=lambda name: late.get(name, 0))}
         keys, node_of = lowering.keys, lowering.node_of
         members: list[Member] = []
+        nodes, known = [value.node for value in props.values()], [keys.get(name) for name in props]
+        if all(nodes) and all(known):  # all was met before
+            members = list(zip(known, nodes, map(required.__contains__, props), strict=True))  # type: ignore[arg-type]
+            props = {}
         for name, value in props.items():
             node = value.node
             if node is None:
@@ -147,8 +151,13 @@ class ObjectLowering:
         if not witnesses:
             return [[]]
         out = []
+        made: dict[tuple[Rule, ...], int] = {}
         for partition in _partitions(list(witnesses)):
-            nodes = [self._free(record, group, origin) for group in partition]
+            nodes = []
+            for group in map(tuple, partition):
+                if group not in made:
+                    made[group] = self._free(record, group, origin)
+                nodes.append(made[group])
             if self.builder.nothing() not in nodes:
                 out.append(nodes)
         return out
@@ -258,17 +267,21 @@ class ObjectLowering:
                 return node
             return builder.seq((lowering.free_key(lowering.strings.speller.body, list(record.props)), node))
         groups: dict[Expr, list[tuple[bool, ...]]] = {}
+        number = {strings: i for i, strings in enumerate(languages)}
+        conditions = [
+            ([(number[strings], positive) for strings, positive in rule.when], rule.expr, i >= len(rules))
+            for i, rule in enumerate((*rules, *(wanted or ())))
+        ]
         for cell in self._cells(languages, origin):
-            held = dict(zip(languages, cell, strict=True))
             value = meaning.exprs.true
-            for rule in rules:
-                if all(held[strings] == positive for strings, positive in rule.when):
-                    value = meaning.exprs.conj(value, rule.expr)
-            for rule in wanted or ():
-                if all(held[strings] == positive for strings, positive in rule.when):
-                    value = meaning.exprs.conj(value, rule.expr)
+            for when, asked, is_wanted in conditions:
+                for i, positive in when:
+                    if cell[i] != positive:
+                        if is_wanted:
+                            value = meaning.exprs.false
+                        break
                 else:
-                    value = meaning.exprs.false
+                    value = meaning.exprs.conj(value, asked)
             if value.kind != FALSE_KIND:
                 groups.setdefault(value, []).append(cell)
         parts = []

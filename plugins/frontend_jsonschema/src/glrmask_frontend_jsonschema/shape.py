@@ -16,7 +16,6 @@ from .expr import FALSE_KIND, TRUE_KIND, Expr, Exprs
 from .reading import Exact, reduced
 
 FALSE_BIT, TRUE_BIT = 1, 2
-LAST_RANK = 3
 
 
 class Num(NamedTuple):
@@ -354,16 +353,25 @@ def both_objects(left: Obj, right: Obj, exprs: Exprs, matches: Any) -> Obj | Non
             props[name] = conj(asked_of(left, name, exprs, matches) if known is None else known, expr)
         changed = right.props.keys() & required
     elif left.late or right.late:  # a name stands where its best rank puts it
-        for rank in range(LAST_RANK + 1):
-            for record in (left, right):
-                for name in record.props:
-                    if name not in props and record.late.get(name, 0) == rank:
-                        props[name] = conj(asked_of(left, name, exprs, matches), asked_of(right, name, exprs, matches))
-                        if rank:
-                            late[name] = rank
+        names = [*left.props, *right.props]
+        ranks = [left.late.get(name, 0) for name in left.props]
+        ranks += [right.late.get(name, 0) for name in right.props]
+        for i in sorted(range(len(names)), key=ranks.__getitem__):
+            name = names[i]
+            if name not in props:
+                mine, other = left.props.get(name), right.props.get(name)
+                if mine is None:
+                    mine = asked_of(left, name, exprs, matches)
+                elif other is None:
+                    other = asked_of(right, name, exprs, matches)
+                assert other is not None, "one of the two has the name"
+                props[name] = conj(mine, other)
+                if ranks[i]:
+                    late[name] = ranks[i]
     else:
         for name, expr in left.props.items():
-            props[name] = conj(expr, asked_of(right, name, exprs, matches))
+            known = right.props.get(name)
+            props[name] = conj(expr, asked_of(right, name, exprs, matches) if known is None else known)
         for name, expr in right.props.items():
             if name not in props:
                 props[name] = conj(asked_of(left, name, exprs, matches), expr)

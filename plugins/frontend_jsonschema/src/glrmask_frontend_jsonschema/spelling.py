@@ -52,6 +52,8 @@ def usual(text: str) -> bytes | None:
 
 def spelled_length(data: bytes) -> int:
     """How many characters the spelling ``data`` stands for."""
+    if b"\\" not in data:
+        return len(data) if data.isascii() else sum(byte & 0xC0 != 0x80 for byte in data)
     count = at = 0
     while at < len(data):
         byte = data[at]
