@@ -12,6 +12,11 @@
 #define LLVMFuzzerTestOneInput fuzz_regex
 #include "../../fuzz/fuzz_regex.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_tables
+#define vocabulary tables_vocabulary
+#define use tables_use
+#include "../../fuzz/fuzz_tables.c"
+#undef LLVMFuzzerTestOneInput
 
 typedef int (*Target)(const uint8_t *, size_t);
 
@@ -71,6 +76,7 @@ static void test_corpus(void)
     CHECK(run_corpus("../../fuzz/corpus/module", fuzz_module) >= 5);
     CHECK(run_corpus("../../fuzz/corpus/commit", fuzz_commit) >= 5);
     CHECK(run_corpus("../../fuzz/corpus/regex", fuzz_regex) >= 3);
+    CHECK(run_corpus("../../fuzz/corpus/tables", fuzz_tables) >= 3);
 }
 
 static void test_made_up_inputs(void)
@@ -78,6 +84,7 @@ static void test_made_up_inputs(void)
     run_random(400, fuzz_module);
     run_random(400, fuzz_commit);
     run_random(60, fuzz_regex);
+    run_random(400, fuzz_tables);
 }
 
 int main(void)
