@@ -11,7 +11,8 @@
  * runs an emptiness test, so `re == 0` is the only dead language everywhere.
  *
  * gm_regex.c interns nodes and has the constructors but for intersection and difference, which are in
- * gm_regex_bool.c with that test; gm_regex_deriv.c has derivatives, rows and the clamp, gm_loop.c the loops.
+ * gm_regex_bool.c with that test; gm_regex_deriv.c has derivatives and the clamp, gm_regex_rows.c rows,
+ * gm_loop.c the loops.
  *
  * Owner    nodes, rows and lists live in the arena and pools of the GmRegex.
  * Threads  reading (gm_re_peek, properties of a node) without a lock; everything that may create nodes

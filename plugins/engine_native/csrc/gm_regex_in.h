@@ -1,4 +1,4 @@
-/* gm_regex_in: what gm_regex.c, gm_regex_bool.c and gm_regex_deriv.c share; for them alone. */
+/* gm_regex_in: what gm_regex.c, gm_regex_bool.c, gm_regex_deriv.c and gm_regex_rows.c share; for them alone. */
 #ifndef GM_REGEX_IN_H
 #define GM_REGEX_IN_H
 
@@ -20,6 +20,14 @@ GmReNode gm_re_proto(GmReKind kind);
 void gm_re_hash_child(GmRegex *rx, GmReNode *proto, GmRe child);
 /* `proto` has all fields but the lengths of the node to intern; a list of RE_ALT is copied into the arena. */
 GmStatus gm_re_intern(GmRegex *rx, GmReNode *proto, GmRe *out, GmError *err);
+
+static inline uint32_t re_entry(GmRegex *rx, GmRe r) { return r | (re_at(rx, r)->nullable ? GM_RE_NULLABLE : 0); }
+
+/* Texts [low, high) of the table that have `byte` at `depth`; they are sorted, so they are a stretch. */
+void gm_re_lits_range(const GmLits *lits, uint32_t low, uint32_t high, uint32_t depth, uint8_t byte, uint32_t out[2]);
+/* A derivative from outside of one: shared parts are looked at once, or a graph that unfolds to 2^n nodes
+ * would cost as much. One may run inside another, by the emptiness test. */
+GmStatus gm_re_derive(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err);
 
 /* Classes of bytes that have equal derivatives; cls is zeroed by the caller, *n is 1. */
 GmStatus gm_re_partition(GmRegex *rx, GmRe r, uint8_t cls[256], uint32_t *n, GmError *err);
