@@ -295,8 +295,10 @@ class ConstraintState(Closed):
     def validate_tokens(self, ids: Sequence[int]) -> int:
         """How many leading ids could be committed one after the other; the state does not change.
 
+        A commit that would hit a limit of ``Limits`` could not be made: it ends the count.
+
         Raises:
-            ArgumentTypeError: an id that is no integer.
+            ArgumentTypeError: no sequence, or an id that is no integer.
         """
         trial = None
         tokens = as_list(ids, "validate_tokens: ids", "token ids")
@@ -363,6 +365,7 @@ class ConstraintState(Closed):
         Raises:
             StateRejectedError: rejected already.
             StateError: no bytes complete it.
+            CompletionLengthError: more than 4 MiB are needed.
             LimitExceededError: a limit of ``Limits``, or the search is too long.
 
         Cost: with the native engine linear in the depth of the stack and the length of the result; where terminals
