@@ -410,6 +410,10 @@ class Builder:
             raise GrammarError("choice: lexical and syntactic parts are mixed; wrap the lexical ones in terminal()")
         return self._list(LEX_CHOICE if lexical else CHOICE, args)
 
+    def list_of(self, parts: tuple[int, ...], is_choice: bool) -> int:
+        """A sequence or choice of lexical nodes that is in simplest form already, as :meth:`row` gave it: unchecked."""
+        return self._list(LEX_CHOICE if is_choice else LEX_SEQ, parts)
+
     def optional(self, part: int) -> int:
         """The part or nothing."""
         found = self._choices.get((part, self._empty))

@@ -160,3 +160,14 @@ def test_literals_join_across_parts() -> None:
     before, after = builder.seq([x, a]), builder.seq([b, x])
     assert builder.seq([before, after]) == builder.seq([x, builder.literal(b"ab"), x])
     assert builder.seq([a, b]) == builder.literal(b"ab")
+
+
+def test_list_of_is_what_seq_and_choice_make() -> None:
+    builder = Builder()
+    parts = (builder.literal(b"a"), builder.repeat(builder.literal(b"b"), 0, None))
+    more = (parts[1], builder.repeat(builder.literal(b"c"), 0, 3))
+    assert builder.list_of(parts, False) == builder.seq(parts)
+    assert builder.list_of(parts, True) == builder.choice(parts)
+    assert builder.is_nullable(builder.list_of(parts, True))
+    assert not builder.is_nullable(builder.list_of(parts, False))
+    assert builder.is_nullable(builder.list_of(more, False))

@@ -18,7 +18,11 @@ from glrmask_frontend_jsonschema.patterns import fragment_of
 from glrmask_frontend_jsonschema.plugin import JsonSchemaFrontend
 from glrmask_frontend_jsonschema.settings import Settings
 from glrmask_frontend_jsonschema.shape import Str
+from glrmask_frontend_jsonschema.spelling import Speller
 from glrmask_frontend_jsonschema.texts import Texts
+
+from glrmask_core.ir import Builder
+from glrmask_core.regex import Dialect, compile_regex
 
 frontend = JsonSchemaFrontend()
 
@@ -278,3 +282,16 @@ def test_each_place_of_equal_refusals_is_reported() -> None:
     with pytest.warns(UserWarning, match="not enforced"):
         parsed = frontend.parse(json.dumps(schema), {"lenient": True})
     assert [line.split(":")[0] for line in parsed.left_out] == ["#/properties/a/pattern", "#/properties/b/pattern"]
+
+
+@pytest.mark.parametrize("any_escape", [False, True])
+@pytest.mark.parametrize("pattern", [*PATTERNS, "^(?:[a-f]{2,5}-)+$", "^a?b?$"])
+def test_a_replayed_pattern_is_the_compiled_one(pattern: str, any_escape: bool) -> None:
+    speller = Speller(Builder(), any_escape)
+    builder = speller.builder
+    node = compile_regex(
+        pattern, builder, dialect=Dialect.ECMA, search=True, chars=speller.chars, text=speller.text
+    )  # fmt: skip
+    before = len(builder.build(builder.empty()))
+    assert node == fragment_of("pattern", pattern, any_escape).replay(builder)[-1]
+    assert before == len(builder.build(builder.empty())), "nothing new"

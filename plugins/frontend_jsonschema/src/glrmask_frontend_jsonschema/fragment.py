@@ -43,6 +43,7 @@ class Fragment:
         single: steps that spell exactly one character.
         is_open: any text may come before and after each text of the language.
         body: the step that is any text, or -1.
+        is_simple: the steps are nodes of a builder as they stood there, so they need not be simplified again.
     """
 
     steps: tuple[tuple[int, Any], ...]
@@ -50,12 +51,14 @@ class Fragment:
     single: frozenset[int]
     is_open: bool = False
     body: int = -1
+    is_simple: bool = False
 
     def replay(self, builder: Builder) -> list[int]:
         """Build it; the node of each step."""
         made: list[int] = []
+        makers = _SIMPLE_MAKERS if self.is_simple else _MAKERS
         for op, data in self.steps:
-            made.append(_MAKERS[op](builder, made, data))
+            made.append(makers[op](builder, made, data))
         return made
 
     def matches(self, text: bytes) -> bool:
@@ -260,6 +263,10 @@ _MAKERS: dict[int, Callable[[Builder, list[int], Any], int]] = {
     WITHOUT: lambda builder, made, data: builder.without(made[data[0]], made[data[1]]),
     AUTOMATON: _make_automaton,
 }
+_SIMPLE_MAKERS = _MAKERS | {
+    LEX_SEQ: lambda builder, made, data: builder.list_of(tuple([made[i] for i in data]), False),
+    LEX_CHOICE: lambda builder, made, data: builder.list_of(tuple([made[i] for i in data]), True),
+}
 
 
 class FragmentMaker:
@@ -330,52 +337,42 @@ class FragmentMaker:
 def capture(builder: Builder, root: int, single: set[int], body: int) -> Fragment:
     """The part of a builder that ``root`` needs, as a fragment; ``body`` is the node of any text."""
     module = builder.build(builder.terminal(root) if root not in (builder.nothing(), builder.empty()) else root)
-    args, blob = module.args, module.blob
+    args, blob, row = module.args, module.blob, module.row
+    needed = {root}
+    for node in range(root, -1, -1):  # parts have smaller numbers
+        if node in needed:
+            op, a, b, _ = row(node)
+            if op in (LEX_SEQ, LEX_CHOICE):
+                needed.update(args[a : a + b])
+            elif op == LEX_REPEAT:
+                needed.add(a)
+            elif op in (BOTH, WITHOUT):
+                needed.update((a, b))
+            assert op != AUTOMATON, "patterns and formats are made without automata"
     steps: list[tuple[int, Any]] = []
     position: dict[int, int] = {}
-    todo = [root]
-    while todo:
-        node = todo[-1]
-        if node in position:
-            todo.pop()
-            continue
-        op, a, b, c = module.row(node)
-        children = _children(op, a, b, args)
-        missing = [child for child in children if child not in position]
-        if missing:
-            todo += missing
-            continue
-        todo.pop()
+    for node in sorted(needed):
         position[node] = len(steps)
-        here = [position[child] for child in children]
+        op, a, b, c = row(node)
         data: Any = None
-        if op == LITERAL:
+        if op in (LEX_SEQ, LEX_CHOICE):
+            data = tuple([position[part] for part in args[a : a + b]])
+        elif op == LITERAL:
             data = blob[a : a + b]
-        elif op == LITERALS:
-            data = tuple(blob[args[a + 2 * i] : args[a + 2 * i] + args[a + 2 * i + 1]] for i in range(b))
-        elif op == BYTES:
-            data = bytes(i for i in range(256) if blob[a + (i >> 3)] >> (i & 7) & 1)
-        elif op == CHARS:
-            data = tuple((args[a + 2 * i], args[a + 2 * i + 1]) for i in range(b))
         elif op == LEX_REPEAT:
-            data = (here[0], b, None if c < 0 else c)
-        else:
-            data = tuple(here)
+            data = (position[a], b, None if c < 0 else c)
+        elif op == CHARS:
+            data = tuple(zip(args[a : a + 2 * b : 2], args[a + 1 : a + 2 * b : 2], strict=True))
+        elif op == LITERALS:
+            data = tuple([blob[at : at + size] for at, size in zip(*[iter(args[a : a + 2 * b])] * 2, strict=True)])
+        elif op == BYTES:
+            data = bytes([i for i in range(256) if blob[a + (i >> 3)] >> (i & 7) & 1])
+        elif op != NOTHING:
+            data = (position[a], position[b])
         steps.append((op, data))
     is_open = False
     op, a, b, _ = module.row(root)
     if op == LEX_SEQ:
         is_open = args[a] == body == args[a + b - 1]
     singles = frozenset(position[n] for n in single if n in position)
-    return Fragment(tuple(steps), position[root], singles, is_open, position.get(body, -1))
-
-
-def _children(op: int, a: int, b: int, args: Any) -> list[int]:
-    if op in (LEX_SEQ, LEX_CHOICE):
-        return list(args[a : a + b])
-    if op == LEX_REPEAT:
-        return [a]
-    if op in (BOTH, WITHOUT):
-        return [a, b]
-    assert op != AUTOMATON, "patterns and formats are made without automata"
-    return []
+    return Fragment(tuple(steps), position[root], singles, is_open, position.get(body, -1), True)
