@@ -474,6 +474,7 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
         GM_RESERVE(nfa->mem, nfa->states, n);
         GM_RESERVE(nfa->mem, nfa->edges, n);
         GM_TRY(gm_map_reserve(&nfa->memo, nfa->mem, n / 4, err));
+        GM_TRY(gm_map_reserve(&nfa->first, nfa->mem, n / 4, err));
     }
     GM_TRY(gm_lower_state(nfa, &end, err));
     GM_TRY(gm_lower_state(nfa, &state, err));

@@ -166,26 +166,6 @@ GmStatus gm_re_intern(GmRegex *rx, GmReNode *proto, GmRe *out, GmError *err)
     return GM_OK;
 }
 
-GmReNode gm_re_proto(GmReKind kind)
-{
-    GmReNode node;
-    memset(&node, 0, sizeof node);
-    node.kind = (uint8_t)kind;
-    node.hash = gm_hash_join((Hash128){0x51, 0x52}, (uint64_t)kind);
-    return node;
-}
-
-void gm_re_hash_child(GmRegex *rx, GmReNode *proto, GmRe child)
-{
-    const GmReNode *node = re_at(rx, child);
-    proto->hash = gm_hash_join2(proto->hash, node->hash);
-    proto->counted |= node->counted;
-    proto->bounded |= node->bounded;
-    if (node->depth + 1 > proto->depth) {
-        proto->depth = (uint16_t)(node->depth + 1);
-    }
-}
-
 GmStatus gm_re_set(GmRegex *rx, const GmByteSet *set, GmRe *out, GmError *err)
 {
     if ((set->w[0] | set->w[1] | set->w[2] | set->w[3]) == 0) {

@@ -4,6 +4,8 @@
 
 #include "gm_regex.h"
 
+#include <string.h>
+
 static inline GmReNode *re_at(GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
 
 static inline const GmByteSet *re_set_of(const GmRegex *rx, const GmReNode *node)
@@ -14,10 +16,28 @@ static inline const GmByteSet *re_set_of(const GmRegex *rx, const GmReNode *node
 static inline bool set_has(const GmByteSet *set, uint8_t byte) { return set->w[byte >> 6] >> (byte & 63) & 1; }
 static inline bool is_boolean(const GmReNode *node) { return node->kind == RE_AND || node->kind == RE_SUB; }
 
-/* A node to fill in and intern. */
-GmReNode gm_re_proto(GmReKind kind);
+/* A node to fill in and intern. In line: thousands are made by each compile. */
+static inline GmReNode gm_re_proto(GmReKind kind)
+{
+    GmReNode node;
+    memset(&node, 0, sizeof node);
+    node.kind = (uint8_t)kind;
+    node.hash = gm_hash_join((Hash128){0x51, 0x52}, (uint64_t)kind);
+    return node;
+}
+
 /* Take over from a child what depends on it: hash, counts, nesting. */
-void gm_re_hash_child(GmRegex *rx, GmReNode *proto, GmRe child);
+static inline void gm_re_hash_child(GmRegex *rx, GmReNode *proto, GmRe child)
+{
+    const GmReNode *node = re_at(rx, child);
+    proto->hash = gm_hash_join2(proto->hash, node->hash);
+    proto->counted |= node->counted;
+    proto->bounded |= node->bounded;
+    if (node->depth + 1 > proto->depth) {
+        proto->depth = (uint16_t)(node->depth + 1);
+    }
+}
+
 /* `proto` has all fields but the lengths of the node to intern; a list of RE_ALT is copied into the arena. */
 GmStatus gm_re_intern(GmRegex *rx, GmReNode *proto, GmRe *out, GmError *err);
 
