@@ -15,8 +15,16 @@ import numpy as np
 
 from .. import ir_codec
 from ..constraint import Constraint
-from ..errors import ConcurrentUseError, GlrmaskError, GrammarError, StateError
+from ..errors import (
+    CompletionLengthError,
+    ConcurrentUseError,
+    GlrmaskError,
+    GrammarError,
+    LimitExceededError,
+    StateError,
+)
 from ..protocols import Frontend, Parsed
+from ..search import completion
 from ..source import Span
 from ..state import ConstraintState, bits_of, ids_of
 
@@ -103,6 +111,24 @@ def check_rollback_is_replay(constraint: Constraint, ids: Sequence[int]) -> None
     except StateError:
         return
     raise AssertionError("rollback past the start of the history must raise StateError")
+
+
+def check_completion(state: ConstraintState, most: int = 2) -> None:
+    """The engine's own shortest completion is the one that trying bytes finds, as far as ``most`` bytes."""
+
+    def ask(find: Callable[[ConstraintState, int], bytes | None]) -> bytes | str:
+        try:
+            text = find(state, most)
+        except CompletionLengthError:
+            return "longer"
+        return "none" if text is None else text
+
+    if state.is_rejected() or state.is_terminated():
+        return
+    with contextlib.suppress(LimitExceededError):
+        expected, found = ask(completion), ask(type(state)._completion)
+        same = found == expected or (expected, found) == ("none", "longer")  # both say: not so short
+        assert same, f"shortest completion {found!r}, not {expected!r}"
 
 
 def check_tokens_are_bytes(constraint: Constraint, ids: Sequence[int], exact: Iterable[int] = ()) -> None:

@@ -152,6 +152,14 @@ class EngineSuite:
             if self.requirements.rollback:
                 checks.check_rollback_is_replay(constraint, ids)
 
+    def test_shortest_completions(self) -> None:
+        for _, constraint, ids in self._constraints(6):
+            state = constraint.start()
+            for token in ids:
+                checks.check_completion(state)
+                state.commit_token(token)
+            checks.check_completion(state)
+
     def test_saving(self) -> None:
         for _, constraint, ids in self._constraints(4 if self.requirements.saving else 0):
             checks.check_save_and_load(constraint, ids)

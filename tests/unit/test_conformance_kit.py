@@ -54,6 +54,9 @@ class Faulty(OracleState):
     def _rollback(self, n: int) -> bool:
         return super()._rollback(n if "rollback" not in self.faults else max(n - 1, 1)) or "endless" in self.faults
 
+    def _completion(self, most: int) -> bytes | None:
+        return b"aa" if "completion" in self.faults else super()._completion(most)
+
     def _clone(self) -> OracleState:
         return self if "clone" in self.faults else super()._clone()
 
@@ -90,13 +93,15 @@ def run_checks(constraint: Constraint) -> None:
     checks.check_rollback_is_replay(constraint, ids)
     checks.check_tokens_are_bytes(constraint, ids)
     checks.check_end_tokens(state)
+    state.commit_bytes(b"ab")
+    checks.check_completion(state)
 
 
 def test_checks_pass_without_faults() -> None:
     run_checks(faulty())
 
 
-@pytest.mark.parametrize("fault", ["mask", "stray bit", "token", "rollback", "endless", "clone"])
+@pytest.mark.parametrize("fault", ["mask", "stray bit", "token", "rollback", "endless", "clone", "completion"])
 def test_checks_notice(fault: str) -> None:
     with pytest.raises((AssertionError, StateError)):
         run_checks(faulty(fault))
