@@ -7,6 +7,7 @@ import math
 import random
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -295,3 +296,23 @@ def test_a_replayed_pattern_is_the_compiled_one(pattern: str, any_escape: bool) 
     before = len(builder.build(builder.empty()))
     assert node == fragment_of("pattern", pattern, any_escape).replay(builder)[-1]
     assert before == len(builder.build(builder.empty())), "nothing new"
+
+
+def test_remainders_that_no_digits_complete_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    part_digits = digits.Remainder.part_digits
+
+    def counted(self: digits.Remainder, state: Any) -> tuple[Any, ...]:
+        asked.append(state)
+        return part_digits(self, state)
+
+    monkeypatch.setattr(digits.Remainder, "part_digits", counted)
+    machine = digits.remainder_machine(digits.Remainder(Fraction(6553, 1000), True), True, 10**6)
+    assert machine is not None
+    assert len(asked) <= 1000 + 100 + 10 + 1  # not 4 * 6,553
+    moves = ways(machine)
+    for i in range(400):
+        value = Fraction(6553, 1000) * i
+        text = f"{value.numerator * 1000 // value.denominator:04d}"
+        assert accepts(machine, moves, f"{int(text[:-3])}.{text[-3:]}0")
+        assert not accepts(machine, moves, f"{int(text[:-3])}.{text[-3:]}1")

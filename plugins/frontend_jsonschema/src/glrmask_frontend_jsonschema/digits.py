@@ -203,7 +203,10 @@ class Remainder:
         return (left == 0) == self.wanted
 
     def is_dead(self, state: Any) -> bool:
-        return bool(self.wanted and isinstance(state, tuple) and state[0] < 0)
+        if not (self.wanted and isinstance(state, tuple)):
+            return False
+        left, at = state
+        return left < 0 or -left % self.modulus >= 10 ** (self.places - at)  # no digits can complete a multiple
 
 
 def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_states: int) -> Machine | None:
