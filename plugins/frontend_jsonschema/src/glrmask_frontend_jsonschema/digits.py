@@ -206,7 +206,7 @@ class Remainder:
         if not (self.wanted and isinstance(state, tuple)):
             return False
         left, at = state
-        return left < 0 or -left % self.modulus >= 10 ** (self.places - at)  # no digits can complete a multiple
+        return bool(left < 0 or -left % self.modulus >= 10 ** (self.places - at))  # no digits can complete a multiple
 
 
 def build_machine(tests: list[Comparison | Remainder], fraction: bool, most_states: int) -> Machine | None:
