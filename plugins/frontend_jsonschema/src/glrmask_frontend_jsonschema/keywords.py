@@ -39,6 +39,7 @@ from .support import (
     OBJECT,
     REFER,
     REFUSED,
+    SCALAR,
     STRING,
     TYPE,
     UNEVALUATED,
@@ -54,7 +55,7 @@ TYPES = frozenset(("null", "boolean", "object", "array", "number", "integer", "s
 NO_NAMES: frozenset[str] = frozenset()
 new = tuple.__new__  # named tuples without the call of their own __new__
 SHALLOW = TYPE | COMBINE | REFER | UNEVALUATED | REFUSED  # what the shape of a schema's own keywords is not made of
-LEAF = TYPE | STRING | NUMBER | VALUE | ARRAY | COMBINE  # groups of schemas that are looked up by what they ask
+LEAF = SCALAR | VALUE | ARRAY | COMBINE  # groups of schemas that are looked up by what they ask
 ONLY_REF = frozenset(("$ref",))
 MOST_COUNT = 2**31 - 1  # counts in the IR are int32
 
@@ -397,8 +398,8 @@ class Readers(Texts):
         return self.atom(schema[keyword], (expr.where, keyword), expr.resource)
 
     def _arrays(self, schema: dict[str, Any], expr: Expr) -> tuple[Arr, ...]:
-        low = self._count(schema, "minItems", expr) or 0
-        high = self._count(schema, "maxItems", expr)
+        low = self._count(schema, "minItems", expr) or 0 if "minItems" in schema else 0
+        high = self._count(schema, "maxItems", expr) if "maxItems" in schema else None
         prefix: list[Expr] = []
         rest_keyword = "items"
         if "prefixItems" in schema:
@@ -449,7 +450,8 @@ class Readers(Texts):
     def _objects(self, schema: dict[str, Any], expr: Expr) -> tuple[Obj, ...]:
         exprs, atom, context = self.exprs, self.atom, expr.resource
         where = (expr.where, "properties")
-        props = {name: atom(sub, (where, name), context) for name, sub in self._map(schema, "properties", expr).items()}
+        named = self._map(schema, "properties", expr) if "properties" in schema else {}
+        props = {name: atom(sub, (where, name), context) for name, sub in named.items()}
         declared = frozenset(props)
         rules: list[Rule] = []
         languages: list[Strings] = []
@@ -471,7 +473,7 @@ class Readers(Texts):
                 for name in props:
                     if applies(rule, name, self.matches):
                         props[name] = exprs.conj(props[name], rule.expr)
-        extra = self._sub(schema, "additionalProperties", expr)
+        extra = self._sub(schema, "additionalProperties", expr) if "additionalProperties" in schema else exprs.true
         if extra.kind != TRUE_KIND:
             rules.append(Rule(tuple((language, False) for language in languages), declared, extra))
         late: dict[str, int] = {}
@@ -488,8 +490,8 @@ class Readers(Texts):
                     props[name], late[name] = value, 1
                 if props[name].kind == FALSE_KIND:
                     return ()
-        low = self._count(schema, "minProperties", expr) or 0
-        high = self._count(schema, "maxProperties", expr)
+        low = self._count(schema, "minProperties", expr) or 0 if "minProperties" in schema else 0
+        high = self._count(schema, "maxProperties", expr) if "maxProperties" in schema else None
         if high is not None and max(low, len(required)) > high:
             return ()
         everything = "additionalProperties" in schema

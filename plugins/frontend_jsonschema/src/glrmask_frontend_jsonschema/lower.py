@@ -18,6 +18,7 @@ from .meaning import Meaning
 from .refuse import pointer
 from .settings import Settings
 from .shape import NUMS_ANY, NUMS_INTEGER, STRS_ANY, Num, Strings
+from .support import SCALAR
 from .template import template_of
 
 DEEPEST = 30  # levels built by recursion; deeper ones wait in a queue
@@ -68,6 +69,9 @@ class Lowering:
         node = expr.node
         if node is not None:
             return node
+        if expr.kind == ATOM and not expr.groups & ~SCALAR:  # nothing in it that could lead back here
+            expr.node = self._build(expr)
+            return expr.node
         if expr.state & 2:
             return self._rule(expr)
         if self._depth >= DEEPEST:
@@ -96,7 +100,9 @@ class Lowering:
         return expr.rule
 
     def _build(self, expr: Expr) -> int:
-        shape = self.meaning.shape(expr)
+        shape = expr.shape
+        if shape is None:
+            shape = self.meaning.shape(expr)
         marks, builder = self.marks, self.builder
         if shape is self.meaning.anything:
             return marks.any_value

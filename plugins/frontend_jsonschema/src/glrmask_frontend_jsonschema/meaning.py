@@ -16,6 +16,7 @@ from .combinators import Combinators
 from .expr import AND, ATOM, FALSE_KIND, NOT, OR, TRUE_KIND, Expr
 from .refuse import Where, fault, pointer
 from .shape import Arr, Num, Obj, Shape, Str
+from .support import SCALAR
 
 MOST_RECORDS = 4096  # records of one type in one schema; json_schema.md section 5 (2^12 combinations)
 MOST_PAIRS = 40_000  # of alternatives that are compared one by one
@@ -38,6 +39,9 @@ class Meaning(Combinators):
         """
         found: Shape | None = expr.shape
         if found is None:
+            if expr.kind == ATOM and not expr.groups & ~SCALAR:
+                found = expr.shape = self.atom_shape(expr, False)
+                return found
             if expr.state & 1:
                 self.refuse_cycle(expr)
             expr.state |= 1

@@ -21,6 +21,8 @@ REFER = 128
 UNEVALUATED = 256
 REFUSED = 512
 
+SCALAR = TYPE | STRING | NUMBER  # schemas of these alone have no others in them
+
 GROUP_NAMES = {
     NOTE: "annotation",
     TYPE: "type",
