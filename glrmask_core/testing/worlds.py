@@ -302,6 +302,11 @@ def fixed_worlds() -> Iterator[World]:
         declared = b.choice([b.literal(b"ab"), b.literal(b" "), b.seq([b.literal(b"(b"), rest])])
         return b.seq([b.terminal(b.without(rest, declared)), t("R"), b.repeat(t("L"))])
 
+    def never(b: Builder, t: Callable[[str], int]) -> int:
+        # Texts of every length end in "a", and in "b", but none in both: only a search shows it.
+        ends = [b.seq([_ab(b, 0, None), b.literal(last)]) for last in (b"a", b"b")]
+        return b.seq([b.terminal(b.choice([b.literal(b"()"), b.seq([b.literal(b"("), b.both(*ends)])])), t("B")])
+
     def leaving(b: Builder, t: Callable[[str], int]) -> int:
         return b.seq([b.rule("Y", t("N")), t("B")])
 
@@ -340,6 +345,7 @@ def fixed_worlds() -> Iterator[World]:
     yield world("subtrees read at once", [b"(( ((", b"( (  )", b"a( )()(a", b"(a )a", b"b ( )b"], shapes, spaces)
     yield world("a minimum of what may be empty", [b"()", b"(abb)", b"(aaa)"], empty_items)
     yield world("all but a few", [b"ab)", b"abb)(", b"(b)", b"(a)"], free_keys)
+    yield world("an intersection without texts", [b"()b", b"(ab"], never)
     yield world("the debt leaves its rule", [b"ab", b"aab"], leaving)
     yield world("a left-recursive rule that never ends", [b"a", b" a", b"b"], left)
     yield world("hidden left recursion, a rule that is itself", [b"", b"a", b"b(a", b"bb(aa"], hidden)
