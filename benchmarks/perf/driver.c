@@ -120,7 +120,8 @@ static GmConstraint *compile_with(GmVocab *vocab, Input in, uint32_t mode, uint6
         constraint = gm_constraint_load(vocab, rows, nodes, args, n, blob, n_blob, rules, all, *root,
                                         gm_bytes_data(tables), gm_bytes_size(tables), &options, &err);
     } else if (n_code > 0) {
-        constraint = gm_program_new(vocab, rows, nodes, args, n, blob, n_blob, rules, all, code, n_code, &options, &err);
+        constraint = gm_program_new(vocab, rows, nodes, args, n, blob, n_blob, rules, all, code, n_code, &options,
+                                    &err);
     } else {
         constraint = gm_constraint_link(vocab, rows, nodes, args, n, blob, n_blob, rules, all, *root, &part,
                                         part != NULL, &options, &err);
@@ -305,7 +306,9 @@ int main(int argc, char **argv)
     finish("vocabulary");
 
     /* Wide before anything else: what wide terminals need is kept by the vocabulary. */
-    first_mask(vocab, schema, "{\"order\": 1234, \"placed\": \"2024-01-01T00:00:00Z\", \"currency\": \"EUR\", \"lines\": [{\"product\": \"a", "first_mask_wide");
+    const char *in_string = "{\"order\": 1234, \"placed\": \"2024-01-01T00:00:00Z\", \"currency\": \"EUR\", "
+                            "\"lines\": [{\"product\": \"a";
+    first_mask(vocab, schema, in_string, "first_mask_wide");
     first_mask(vocab, statements, "let a = b", "first_mask_name");
     first_mask(vocab, schema, "{", "first_mask_narrow");
 
