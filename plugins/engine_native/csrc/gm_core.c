@@ -11,6 +11,7 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
     gm_arena_init(&core->arena, &core->mem);
     gm_mutex_init(&core->lock);
     atomic_init(&core->wanted, 0);
+    atomic_init(&core->asked, 0);
     gm_pool_init(&core->summaries, sizeof(GmSummary));
     gm_pool_init(&core->plans, sizeof(const GmPlan *));
     gm_map_init(&core->summary_map);
@@ -69,6 +70,7 @@ void gm_core_lock_idle(GmCore *core)
 void gm_core_lock(GmCore *core)
 {
     (void)atomic_fetch_add_explicit(&core->wanted, 1, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&core->asked, 1, memory_order_relaxed);
     gm_core_lock_idle(core);
     (void)atomic_fetch_sub_explicit(&core->wanted, 1, memory_order_relaxed);
 }

@@ -57,6 +57,7 @@ typedef struct GmCore {
     GmArena arena;
     GmMutex lock;
     atomic_uint wanted; /* foreground calls that wait for the lock */
+    atomic_uint asked;  /* foreground calls that took it, ever */
     const GmTrie *trie;
     GmShared *shared;
     GmRegex rx;
@@ -85,6 +86,7 @@ void gm_core_lock(GmCore *core);
 void gm_core_unlock(GmCore *core);
 /* The same for the background worker, which gives way: it stops when gm_core_is_wanted. */
 void gm_core_lock_idle(GmCore *core);
+static inline uint32_t gm_core_asked(GmCore *core) { return atomic_load_explicit(&core->asked, memory_order_relaxed); }
 static inline bool gm_core_is_wanted(GmCore *core) { return atomic_load_explicit(&core->wanted, memory_order_relaxed) > 0; }
 
 /* Locked. */

@@ -20,6 +20,7 @@ int gm_worker_idle(GmWorker *worker) { (void)worker; return 1; }
 static const double WARM_SECONDS = 0.25; /* the C grammar closes in a third of it */
 static const uint64_t WARM_BYTES = 32u << 20;
 static const double GRACE_SECONDS = 500e-6; /* the first mask comes first */
+static const double QUIET_SECONDS = 100e-6; /* without a call that makes entries: else such calls would wait for each other */
 static const double BATCH_SECONDS = 50e-6; /* a foreground call that meets a batch waits at most this long */
 enum { WARM_LEXERS = 600, WARM_PAIRS = 1 << 18 };
 
@@ -28,6 +29,7 @@ typedef struct Job {
     GmConstraint *constraint;
     GmFill fill;
     double spent, ready; /* seconds; ready: not before */
+    uint32_t asked;      /* gm_core_asked when last looked at */
 } Job;
 
 struct GmWorker {
@@ -75,6 +77,12 @@ static void *worker_main(void *argument)
             continue;
         }
         Job *job = w->jobs;
+        uint32_t asked = gm_core_asked(&job->constraint->core);
+        if (asked != job->asked) {
+            job->asked = asked;
+            const double quiet = gm_seconds() + QUIET_SECONDS;
+            job->ready = job->ready > quiet ? job->ready : quiet;
+        }
         double early = job->ready - gm_seconds();
         if (early > 0) {
             struct timespec pause = {0, (long)(1e9 * early) + 1000};
