@@ -134,21 +134,12 @@ static GmStatus mark_all(Save *s, GmError *err)
 
 /* -- bases and views ------------------------------------------------------------------------------------------ */
 
-static int compare_entries(const void *x, const void *y)
-{
-    const GmEntry *a = x, *b = y;
-    if (a->node != b->node) {
-        return a->node < b->node ? -1 : 1;
-    }
-    return a->debt < b->debt ? -1 : a->debt > b->debt;
-}
-
 static int compare_bases(const void *x, const void *y)
 {
     const SavedBase *a = x, *b = y;
     int order = a->n < b->n ? -1 : a->n > b->n;
     for (uint32_t i = 0; i < a->n && order == 0; i++) {
-        order = compare_entries(&a->entries[i], &b->entries[i]);
+        order = gm_entry_compare(&a->entries[i], &b->entries[i]);
     }
     return order;
 }
@@ -200,11 +191,11 @@ static GmStatus save_bases(Save *s, GmError *err)
             for (uint32_t k = base->buckets[i].start; k < base->buckets[i].end; k++) {
                 GM_CHECK(n_entries < base->n_entries, err);
                 entries[n_entries++] = (GmEntry){base->entries[k].node, s->re_no[base->entries[k].debt]};
-                sorted = sorted && (n_entries == 1 || compare_entries(&entries[n_entries - 2], &entries[n_entries - 1]) < 0);
+                sorted = sorted && (n_entries == 1 || gm_entry_compare(&entries[n_entries - 2], &entries[n_entries - 1]) < 0);
             }
         }
         if (!sorted) {
-            qsort(entries, n_entries, sizeof *entries, compare_entries);
+            qsort(entries, n_entries, sizeof *entries, gm_entry_compare);
         }
         bases[n++] = (SavedBase){entries, n_entries, id};
     }

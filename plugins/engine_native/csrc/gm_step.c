@@ -88,30 +88,6 @@ static GmStatus leave_at(const Walk *w, uint32_t node, uint32_t entry, GmRe debt
     return gm_entries_under(w->vs, node, owed, err);
 }
 
-/* The terminal has just read the byte of `node` and is in the state of `entry`, owing `debt`: the tokens that
- * end here, or all below at once; else the node is opened, for its children to be read. */
-static GmStatus arrive(Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
-{
-    GmViews *vs = w->vs;
-    const GmTrieNode *nodes = vs->trie->nodes;
-    uint32_t end = nodes[node].end;
-    if (end == node + 1) {
-        return take_range(vs, nodes[node].token, nodes[end].token, err);
-    }
-    if (GM_RE_ID(entry) == GM_RE_EPS) {
-        GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
-        return leave_at(w, node, entry, debt, err);
-    }
-    const WalkState *state;
-    GM_TRY(walk_state(w, entry, &state, err));
-    if (debt == GM_RE_EMPTY && takes_subtree(vs->trie, node, state)) {
-        return take_range(vs, nodes[node].token, nodes[end].token, err);
-    }
-    GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
-    GM_PUSH(vs->mem, vs->open, ((GmOpen){state->row, end, GM_RE_ID(entry), debt}));
-    return (entry & GM_RE_NULLABLE) != 0 ? leave_at(w, node, entry, debt, err) : GM_OK;
-}
-
 typedef struct Taken { /* tokens in a row, not yet in vs->ranges */
     uint32_t from, to;
 } Taken;
@@ -150,7 +126,7 @@ static inline GmStatus next_child(GmViews *vs, GmLevel *level, uint32_t *node, u
     return GM_OK;
 }
 
-/* walk_entry where nothing is owed, as nearly always: thousands of nodes, so what a node costs counts. */
+/* Read a subtree where nothing is owed, as nearly always: thousands of nodes, so what a node costs counts. */
 static GmStatus walk_free(Walk *w, uint32_t top, uint32_t entry, GmError *err)
 {
     GmViews *vs = w->vs;
@@ -195,16 +171,31 @@ static GmStatus walk_free(Walk *w, uint32_t top, uint32_t entry, GmError *err)
     }
 }
 
-/* Read the subtree of one entry, whose byte has led to `entry`: preorder, with a stack of open nodes. */
+/* The terminal has just read the byte of `node` and is in the state of `entry`, owing `debt`: the tokens that end here,
+ * or all below when nothing is owed any more; else the node is opened, for its children to be read. */
+static GmStatus arrive(Walk *w, uint32_t node, uint32_t entry, GmRe debt, GmError *err)
+{
+    GmViews *vs = w->vs;
+    const GmTrieNode *nodes = vs->trie->nodes;
+    if (debt == GM_RE_EMPTY) {
+        return walk_free(w, node, entry, err);
+    }
+    GM_TRY(take_range(vs, nodes[node].token, nodes[node + 1].token, err));
+    if (GM_RE_ID(entry) != GM_RE_EPS) {
+        const WalkState *state;
+        GM_TRY(walk_state(w, entry, &state, err));
+        GM_PUSH(vs->mem, vs->open, ((GmOpen){state->row, nodes[node].end, GM_RE_ID(entry), debt}));
+    }
+    return (entry & GM_RE_NULLABLE) != 0 ? leave_at(w, node, entry, debt, err) : GM_OK;
+}
+
+/* Read the subtree of one entry, whose byte has led to `entry`: preorder, with a stack of open nodes, which owe. */
 static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmError *err)
 {
     GmViews *vs = w->vs;
     const GmTrieNode *nodes = vs->trie->nodes;
     uint32_t base = vs->open.len, end = nodes[top].end;
     uint64_t walked = 0;
-    if (debt == GM_RE_EMPTY) {
-        return walk_free(w, top, entry, err);
-    }
     GM_TRY(arrive(w, top, entry, debt, err));
     for (uint32_t c = top + 1; c < end && vs->open.len > base;) {
         const GmOpen *open = &vs->open.data[vs->open.len - 1];
@@ -220,7 +211,7 @@ static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmE
         } else {
             GM_TRY(gm_re_deriv(vs->rx, open->re, nodes[c].byte, &next, err));
         }
-        if (next != 0 && open->debt != GM_RE_EMPTY) {
+        if (next != 0) {
             bool violated, bites;
             GM_TRY(gm_debt_step(vs, open->debt, nodes[c].byte, &rest, &violated, err));
             next = violated ? 0 : next;

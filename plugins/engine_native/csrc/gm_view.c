@@ -143,7 +143,7 @@ GmStatus gm_entries_under(GmViews *vs, uint32_t node, GmRe debt, GmError *err)
 
 /* -- bases and views ------------------------------------------------------------------------------- */
 
-static int compare_entries(const void *x, const void *y)
+int gm_entry_compare(const void *x, const void *y)
 {
     const GmEntry *a = x, *b = y;
     if (a->node != b->node) {
@@ -246,8 +246,8 @@ static GmStatus base_find(GmViews *vs, const GmEntry *e, uint32_t n, uint64_t ha
         GmEntry *x = vs->compared.data, *y = x + n;
         memcpy(x, base->entries, n * sizeof *x);
         memcpy(y, e, n * sizeof *y);
-        qsort(x, n, sizeof *x, compare_entries);
-        qsort(y, n, sizeof *y, compare_entries);
+        qsort(x, n, sizeof *x, gm_entry_compare);
+        qsort(y, n, sizeof *y, gm_entry_compare);
         if (memcmp(x, y, n * sizeof *x) == 0) {
             return GM_OK;
         }
@@ -259,7 +259,7 @@ static GmStatus base_find(GmViews *vs, const GmEntry *e, uint32_t n, uint64_t ha
 static GmStatus base_of(GmViews *vs, GmEntry *e, uint32_t n, bool distinct, uint32_t *out, GmError *err)
 {
     if (!distinct || n <= GM_BASE_SMALL) {
-        qsort(e, n, sizeof *e, compare_entries);
+        qsort(e, n, sizeof *e, gm_entry_compare);
         n = drop_covered(vs->rx, e, n);
     }
     uint32_t ends[257];

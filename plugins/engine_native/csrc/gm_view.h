@@ -36,6 +36,9 @@ typedef struct GmBucket {
     uint8_t byte;
 } GmBucket;
 
+/* For qsort: by node, then debt. */
+int gm_entry_compare(const void *x, const void *y);
+
 enum { GM_BASE_UNKNOWN, GM_BASE_SORTED, GM_BASE_UNSORTED };
 
 /* Buckets ascend by byte. A base of more than GM_BASE_SMALL entries may share those of another one, around holes:

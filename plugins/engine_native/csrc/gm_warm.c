@@ -67,6 +67,28 @@ static bool job_run(Job *job)
     return done || job->spent > WARM_SECONDS;
 }
 
+/* The newest job that nobody is in the way of; else the one to wait for, and how many seconds. There is a job. */
+static Job *job_choose(GmWorker *w, double *early)
+{
+    const double now = gm_seconds();
+    Job *best = NULL;
+    for (Job *job = w->jobs; job != NULL; job = job->next) {
+        const uint32_t asked = gm_core_asked(&job->constraint->core);
+        if (asked != job->asked) {
+            job->asked = asked;
+            job->ready = job->ready > now + QUIET_SECONDS ? job->ready : now + QUIET_SECONDS;
+        }
+        if (best == NULL || job->ready < best->ready) {
+            best = job;
+        }
+        if (job->ready <= now) {
+            break;
+        }
+    }
+    *early = best->ready - now;
+    return best;
+}
+
 static void *worker_main(void *argument)
 {
     GmWorker *w = argument;
@@ -76,14 +98,8 @@ static void *worker_main(void *argument)
             (void)pthread_cond_wait(&w->changed, &w->lock);
             continue;
         }
-        Job *job = w->jobs;
-        uint32_t asked = gm_core_asked(&job->constraint->core);
-        if (asked != job->asked) {
-            job->asked = asked;
-            const double quiet = gm_seconds() + QUIET_SECONDS;
-            job->ready = job->ready > quiet ? job->ready : quiet;
-        }
-        double early = job->ready - gm_seconds();
+        double early;
+        Job *job = job_choose(w, &early);
         if (early > 0) {
             struct timespec pause = {0, (long)(1e9 * early) + 1000};
             (void)pthread_mutex_unlock(&w->lock);
