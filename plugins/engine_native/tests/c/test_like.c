@@ -1,61 +1,17 @@
 /* Steps by difference (gm_like) against walks of the same states: tokens and entries, for free keys that are not
  * declared ones, half-found patterns and identifiers that are not keywords, over some thousand tokens. */
 #include "gm_view_entries.h"
-#include "world.h"
+#include "languages.h"
 
 enum { TOKENS = 5000, LONGEST = 24, WORDS = (TOKENS + 31) / 32, ENTRIES = 1 << 16 };
 
-static GmError err;
 static Counting counting;
 static GmMem mem;
 static GmArena arena;
-static GmRegex rx;
 static GmViews views[2];
 static char text[TOKENS][LONGEST + 1];
 static const char *list[TOKENS];
 static uint32_t taken; /* steps that were made by difference */
-
-#define OK(expr) CHECK_EQ(GM_OK, (expr))
-
-static GmRe set_of(const char *bytes, bool not)
-{
-    GmByteSet set;
-    GmRe re = 0;
-    memset(&set, not ? 0xff : 0, sizeof set);
-    for (const unsigned char *p = (const unsigned char *)bytes; *p != 0; p++) {
-        set.w[*p >> 6] ^= (uint64_t)1 << (*p & 63);
-    }
-    OK(gm_re_set(&rx, &set, &re, &err));
-    return re;
-}
-
-static GmRe lit(const char *bytes)
-{
-    GmRe re = 0;
-    OK(gm_re_lit(&rx, (const uint8_t *)bytes, (uint32_t)strlen(bytes), &re, &err));
-    return re;
-}
-
-static GmRe seq(GmRe a, GmRe b)
-{
-    GmRe re = 0;
-    OK(gm_re_seq(&rx, a, b, &re, &err));
-    return re;
-}
-
-static GmRe many(GmRe a, uint32_t low)
-{
-    GmRe re = 0;
-    OK(gm_re_rep(&rx, a, low, GM_INF, &re, &err));
-    return re;
-}
-
-static GmRe upto(GmRe a, uint32_t low, uint32_t high)
-{
-    GmRe re = 0;
-    OK(gm_re_rep(&rx, a, low, high, &re, &err));
-    return re;
-}
 
 static GmRe less(GmRe a, const char *const *words, uint32_t n)
 {
@@ -156,10 +112,10 @@ static void test_like_walks(void)
     OK(gm_re_init(&rx, &mem, &arena, vocab->trie.longest, 100000, &err));
     OK(gm_views_init(&views[0], &mem, &arena, &rx, &vocab->trie, &vocab->shared, &err));
     OK(gm_views_init(&views[1], &mem, &arena, &rx, &vocab->trie, NULL, &err));
-    GmRe body = seq(many(set_of("\"", true), 0), lit("\"")), letter = set_of("abcdex1", false), any = set_of("", true);
+    GmRe body = seq(rep(one_of("\"", true), 0, GM_INF), lit("\"")), letter = one_of("abcdex1", false), any = one_of("", true);
     follow(less(body, keys, N_OF(keys)), keys, N_OF(keys));
-    follow(less(many(letter, 1), words, N_OF(words)), words, N_OF(words));
-    GmRe found = 0, with = seq(many(any, 0), seq(lit("abca"), many(any, 0)));
+    follow(less(rep(letter, 1, GM_INF), words, N_OF(words)), words, N_OF(words));
+    GmRe found = 0, with = seq(rep(any, 0, GM_INF), seq(lit("abca"), rep(any, 0, GM_INF)));
     OK(gm_re_and(&rx, body, with, &found, &err));
     follow(found, (const char *const[]){"abab", "xabcab", "ab", "ccabcaab"}, 4);
     OK(gm_re_sub(&rx, body, with, &found, &err));
@@ -167,14 +123,13 @@ static void test_like_walks(void)
     CHECK(taken > 40);
     /* Counts that are used up inside tokens: before a rest, at the end (owing), with a minimum, of two bytes or one. */
     const char *const runs[] = {"abcdabcdabcd", "aaaaaaaaaaaaaaaaaa"};
-    GmRe pair = 0, inner = set_of("\"", true);
-    OK(gm_re_alt2(&rx, letter, lit("\"x"), &pair, &err));
+    GmRe pair = alt(letter, lit("\"x")), inner = one_of("\"", true);
     uint32_t before = taken;
-    follow(seq(upto(inner, 0, 25), lit("\"")), runs, 2);
-    follow(seq(upto(inner, 3, 18), lit("\"")), runs, 2);
-    follow(upto(letter, 1, 20), runs, 2);
-    follow(seq(upto(pair, 0, 16), lit(":")), runs, 2);
-    follow(seq(lit("a"), seq(upto(letter, 2, 15), upto(set_of("b\"", false), 0, 14))), runs, 2);
+    follow(seq(rep(inner, 0, 25), lit("\"")), runs, 2);
+    follow(seq(rep(inner, 3, 18), lit("\"")), runs, 2);
+    follow(rep(letter, 1, 20), runs, 2);
+    follow(seq(rep(pair, 0, 16), lit(":")), runs, 2);
+    follow(seq(lit("a"), seq(rep(letter, 2, 15), rep(one_of("b\"", false), 0, 14))), runs, 2);
     CHECK(taken - before > 20);
     gm_views_deinit(&views[0]);
     gm_views_deinit(&views[1]);

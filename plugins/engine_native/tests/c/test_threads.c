@@ -113,6 +113,29 @@ static void test_with_the_worker(void)
 
 /* -- one state, many threads ---------------------------------------------------------------------------- */
 
+/* A constraint whose calls make entries all the time keeps the worker from that one, not from the others. */
+static void test_the_worker_passes_over(void)
+{
+    GmWorker *tables = gm_worker_new();
+    if (tables == NULL) { /* a platform without one */
+        return;
+    }
+    vocab = world_vocab(WORLD_TEXTS, N_OF(WORLD_TEXTS));
+    GmConstraint *idle = compile(0), *busy = compile(1);
+    gm_worker_add(tables, idle);
+    gm_worker_add(tables, busy); /* the newer one comes first */
+    const double start = gm_seconds();
+    while (atomic_load(&idle->references) > 1 && gm_seconds() - start < 30) {
+        gm_core_lock(&busy->core);
+        gm_core_unlock(&busy->core);
+    }
+    CHECK_EQ(1, atomic_load(&idle->references)); /* filled, and let go */
+    gm_worker_free(tables);
+    gm_constraint_free(idle);
+    gm_constraint_free(busy);
+    gm_vocab_free(vocab);
+}
+
 static GmState *contested;
 static _Atomic uint32_t done, busy;
 
@@ -156,6 +179,7 @@ int main(void)
 {
     RUN(test_shared_constraints);
     RUN(test_with_the_worker);
+    RUN(test_the_worker_passes_over);
     RUN(test_one_state);
     return check_result();
 }
