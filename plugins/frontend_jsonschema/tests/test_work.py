@@ -91,15 +91,21 @@ def test_nodes_are_linear() -> None:
     assert sizes[2] - sizes[1] == 10 * (sizes[1] - sizes[0])
 
 
+def calls_of(monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> list[tuple[Any, ...]]:
+    """The arguments of every call of a method from now on; it works as before."""
+    calls: list[tuple[Any, ...]] = []
+    method = getattr(owner, name)
+
+    def counted(self: Any, *args: Any) -> Any:
+        calls.append(args)
+        return method(self, *args)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
+
+
 def test_a_type_alone_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    built = []
-    build = Lowering._build
-
-    def counted(self: Lowering, expr: Any) -> int:
-        built.append(expr)
-        return build(self, expr)
-
-    monkeypatch.setattr(Lowering, "_build", counted)
+    built = calls_of(monkeypatch, Lowering, "_build")
     schemas = [{"type": "string", "title": "x"}, {"type": ["null", "integer"]}, {"description": "anything"}]
     frontend.parse(json.dumps({"properties": {f"k{i}": schemas[i % 3] for i in range(30)}}), {})
     assert len(built) == 1 + 2  # the object, two types; what is unconstrained needs none
@@ -156,14 +162,7 @@ def accepts(machine: digits.Machine, moves: dict[tuple[int, int], int], text: st
 
 
 def test_witnesses_are_shared_among_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    free = ObjectLowering._free
-
-    def counted(self: ObjectLowering, *args: Any) -> int:
-        asked.append(args)
-        return free(self, *args)
-
-    monkeypatch.setattr(ObjectLowering, "_free", counted)
+    asked = calls_of(monkeypatch, ObjectLowering, "_free")
     sizes = []
     for most in (3, 8):
         asked.clear()
@@ -201,14 +200,7 @@ def test_borders_say_no_only_where_nothing_fits() -> None:
 
 
 def test_plainly_disjoint_patterns_need_no_automaton(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    compute = Texts._compute_empty
-
-    def counted(self: Texts, record: Str) -> bool:
-        asked.append(record)
-        return compute(self, record)
-
-    monkeypatch.setattr(Texts, "_compute_empty", counted)
+    asked = calls_of(monkeypatch, Texts, "_compute_empty")
     texts = Texts(Settings())
     for left, right, empty in (
         ("^a", "^b", True), ("a$", "b$", True), ("^.{4}$", "^.{0,3}$", True), ("^(?:ab)?$", "^(?:cd)?$", False),
@@ -227,14 +219,7 @@ def test_alternatives_of_different_types_are_told_apart_at_once(monkeypatch: pyt
 
 
 def test_equal_leaves_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    built = []
-    build = Lowering._build
-
-    def counted(self: Lowering, expr: Any) -> int:
-        built.append(expr)
-        return build(self, expr)
-
-    monkeypatch.setattr(Lowering, "_build", counted)
+    built = calls_of(monkeypatch, Lowering, "_build")
     kinds = [
         {"type": "integer", "minimum": 1},
         {"enum": ["a", "b"]},
@@ -299,14 +284,7 @@ def test_a_replayed_pattern_is_the_compiled_one(pattern: str, any_escape: bool) 
 
 
 def test_remainders_that_no_digits_complete_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    part_digits = digits.Remainder.part_digits
-
-    def counted(self: digits.Remainder, state: Any) -> tuple[Any, ...]:
-        asked.append(state)
-        return part_digits(self, state)
-
-    monkeypatch.setattr(digits.Remainder, "part_digits", counted)
+    asked = calls_of(monkeypatch, digits.Remainder, "part_digits")
     machine = digits.remainder_machine(digits.Remainder(Fraction(6553, 1000), True), True, 10**6)
     assert machine is not None
     assert len(asked) <= 1000 + 100 + 10 + 1  # not 4 * 6,553
