@@ -32,7 +32,7 @@ from .errors import ArtifactError, CompileError, GlrmaskError, PluginError
 from .options import Limits, Optimization, ParserBackend
 from .plugins import manager
 from .source import Diagnostic, Span
-from .unlinked import Child, UnlinkedConstraint
+from .unlinked import Child, UnlinkedConstraint, one_module
 from .vocab import Vocab
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def unpack_vocab(data: bytes) -> Vocab:
     np.cumsum(lengths, out=offsets[1:])
     if int(offsets[-1]) != len(data) - start:
         raise ArtifactError("vocabulary: token lengths do not add up")
-    return Vocab._assemble(ids.copy(), offsets, data[start:], tuple(ends.tolist()))
+    return Vocab._assemble(ids, offsets, data[start:], tuple(ends.tolist()))
 
 
 def _pack_warnings(warnings: tuple[Diagnostic, ...]) -> list[Any]:
@@ -222,8 +222,10 @@ def load_unlinked(data: bytes, vocab: Vocab | None) -> UnlinkedConstraint:
     for at, (slot, embeddable, left_out, warnings) in enumerate(_pairs(header, "children", 4)):
         _check_slot(module, slot, "grammar", children)
         child = ir_codec.decode(_section(sections, f"child {at}")) if embeddable is True else None
-        if child is not None and child.slots:
-            raise ArtifactError(f'slot "{slot}": the bound grammar has open slots')
+        if child is not None:
+            if child.slots:
+                raise ArtifactError(f'slot "{slot}": the bound grammar has open slots')
+            child = one_module(child, (c.module for c in children.values()))
         children[slot] = Child(child, _texts({"left_out": left_out}, "left_out"), _warnings(warnings))
     return UnlinkedConstraint._make(
         module,

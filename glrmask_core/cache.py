@@ -200,8 +200,10 @@ class Cache:
 
 
 def _formats(grammar: Grammar) -> set[str]:
-    found = {grammar.format}
-    for value in grammar.bindings.values():
-        if isinstance(value, Grammar):
-            found |= _formats(value)
-    return found
+    found, todo = {id(grammar): grammar}, [grammar]
+    while todo:
+        for value in todo.pop().bindings.values():
+            if isinstance(value, Grammar) and id(value) not in found:
+                found[id(value)] = value
+                todo.append(value)
+    return {each.format for each in found.values()}

@@ -98,8 +98,6 @@ def as_text_bytes(data: Any, what: str = "data", any_format: bool = False) -> by
     """
     if type(data) is bytes:
         return data
-    if isinstance(data, (bytes, bytearray)):
-        return bytes(data)
     try:
         view = memoryview(data)
     except (TypeError, ValueError):  # no buffer, or one that was released
@@ -124,6 +122,25 @@ def as_bool(value: Any, what: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(f"{what} must be True or False, not {type(value).__name__}")
     return bool(value)
+
+
+def own_copy(value: Any) -> Any:
+    """``value`` with the mappings, lists and sets in it copied, however deep they lie; anything else is shared."""
+    out: list[Any] = [None]
+    copies: dict[int, tuple[Any, Any]] = {}  # with the originals, so that their ids stay theirs
+    todo: list[tuple[Any, Any, Any]] = [(out, 0, value)]
+    while todo:
+        holder, key, item = todo.pop()
+        if not isinstance(item, (Mapping, list, set)):
+            holder[key] = item
+            continue
+        if id(item) not in copies:
+            copy: Any = dict(item) if isinstance(item, Mapping) else [*item] if isinstance(item, list) else {*item}
+            copies[id(item)] = item, copy
+            pairs = () if isinstance(copy, set) else enumerate(copy) if isinstance(copy, list) else copy.items()
+            todo += [(copy, k, v) for k, v in pairs]
+        holder[key] = copies[id(item)][1]
+    return out[0]
 
 
 def check_words(words: Any, mask_len: int, dims: int = 1) -> npt.NDArray[np.uint32]:

@@ -78,7 +78,7 @@ class Constraint(Closed):
     ) -> Constraint:
         self = cls._new()
         self._module, self._vocab, self._options, self._engine = module, vocab, options, engine
-        self._compiled, self._left_out, self._warnings = compiled, left_out, warnings
+        self._compiled, self._left_out, self._warnings = compiled, few_lines(left_out), tuple(dict.fromkeys(warnings))
         self._seconds, self._program = seconds, program
         self._width = compiled.width
         self._mask_len = (self._width + 31) // 32
@@ -254,6 +254,13 @@ class Constraint(Closed):
 
     def __repr__(self) -> str:
         return f"<Constraint: engine {self._engine}, {len(self._module)} nodes, {self._width} mask bits>"
+
+
+def few_lines(lines: tuple[str, ...], most: int = 10_000) -> tuple[str, ...]:
+    """The lines, or the first ones and how many more there are: children of children may repeat them endlessly."""
+    if len(lines) <= most:
+        return lines
+    return (*lines[: most - 1], f"and {len(lines) - most + 1} more")
 
 
 # -- arguments that compile, link and load share --------------------------------------------------------------

@@ -11,11 +11,12 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .checks import Closed
-from .constraint import check_backend, check_vocab, compile_module, compile_options, select_engine
+from .checks import Closed, own_copy
+from .constraint import check_backend, check_vocab, compile_module, compile_options, few_lines, select_engine
 from .errors import ArgumentTypeError, BindError
+from .options import ParserBackend
 from .plugins import format_key, manager
-from .slots import child_slot, find_slot, slot_list
+from .slots import check_slots, child_slot, find_slot, slot_list
 from .vocab import ExactToken, ExactTokens
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from .constraint import Constraint
     from .ir import Module
-    from .options import Limits, Optimization, ParserBackend
+    from .options import Limits, Optimization
     from .protocols import Frontend, Parsed
     from .source import Diagnostic
     from .unlinked import UnlinkedConstraint
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 250  # levels of bound grammars; each is a level of recursion
+MAX_NODES = 1 << 24  # of what is written out once per slot: a child with open slots
 
 
 class _Source:
@@ -40,7 +42,7 @@ class _Source:
     __slots__ = ("format", "frontend", "options", "parsed", "seconds", "text")
 
     def __init__(self, format: str, frontend: Frontend, text: str, options: Mapping[str, Any]) -> None:
-        self.format, self.frontend, self.text, self.options = format, frontend, text, options
+        self.format, self.frontend, self.text, self.options = format, frontend, text, own_copy(options)
         self.parsed: Parsed | None = None
         self.seconds = 0.0
 
@@ -70,13 +72,14 @@ class Resolved(NamedTuple):
 class Grammar(Closed):
     """Immutable; equal when format, text, options and bindings are equal. Made by the ``from_...`` methods."""
 
-    __slots__ = ("__weakref__", "_bindings", "_depth", "_resolved", "_source")
+    __slots__ = ("__weakref__", "_bindings", "_depth", "_digest", "_resolved", "_source")
     _made_by = "Grammar.from_glrm(), from_ebnf(), from_lark(), from_json_schema() or from_source()"
 
     _source: _Source
     _bindings: Mapping[str, Grammar | ExactToken | ExactTokens]
     _depth: int
     """Levels of bound grammars below it."""
+    _digest: bytes | None
     _resolved: Resolved | None
 
     # -- constructors -------------------------------------------------------------------------
@@ -137,8 +140,8 @@ class Grammar(Closed):
         frontend = manager().frontend(format)
         text = frontend.prepare(source, options)
         self = cls._new()
-        self._source = _Source(format_key(format), frontend, text, dict(options))
-        self._bindings, self._depth, self._resolved = {}, 0, None
+        self._source = _Source(format_key(format), frontend, text, options)
+        self._bindings, self._depth, self._digest, self._resolved = {}, 0, None, None
         return self
 
     # -- what it is ---------------------------------------------------------------------------
@@ -155,8 +158,9 @@ class Grammar(Closed):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options for the front-end."""
-        return dict(self._source.options)
+        """Options for the front-end; a copy."""
+        options: dict[str, Any] = own_copy(self._source.options)
+        return options
 
     @property
     def bindings(self) -> dict[str, Grammar | ExactToken | ExactTokens]:
@@ -179,7 +183,9 @@ class Grammar(Closed):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Grammar):
             return NotImplemented
-        return self is other or (self._source.key() == other._source.key() and self._bindings == other._bindings)
+        if self is other or not (self._bindings or other._bindings):
+            return self._source is other._source or self._source.key() == other._source.key()
+        return self.digest() == other.digest()
 
     def __hash__(self) -> int:
         return hash((self._source.key(), tuple(sorted(self._bindings))))
@@ -243,7 +249,7 @@ class Grammar(Closed):
             raise BindError(f'slot "{full}": grammars are bound more than {MAX_DEPTH} levels deep')
         other = Grammar._new()
         other._source, other._bindings = self._source, {**self._bindings, slot: bound}
-        other._depth, other._resolved = depth, None
+        other._depth, other._digest, other._resolved = depth, None, None
         return other
 
     def _open(self) -> dict[str, str]:
@@ -301,6 +307,10 @@ class Grammar(Closed):
 
         check_vocab(vocab)
         backend = check_backend(parser_backend)
+        if backend is not ParserBackend.TEMPLATE_DFA and not any(
+            backend in e.capabilities.parser_backends for e in manager().engines().values()
+        ):
+            manager().engine(parser_backend=backend)  # raises
         resolved = self._resolve()
         check_tokens(resolved.exact, vocab)
         return UnlinkedConstraint._make(
@@ -327,23 +337,29 @@ class Grammar(Closed):
 
         grammars: dict[str, Module] = {}
         tokens: dict[str, list[int]] = {}
-        exact: list[tuple[str, ExactToken | ExactTokens]] = []
+        exact: dict[int, tuple[str, ExactToken | ExactTokens]] = {}  # the first of each vocabulary
         left_out, warnings, seconds = parsed.left_out, parsed.warnings, self._source.seconds
+        equal: dict[Grammar, Resolved] = {}  # children of one value are one child
         for slot, value in sorted(self._bindings.items()):
             if isinstance(value, Grammar):
-                child = value._resolve()
+                child = equal.get(value) or value._resolve()
+                seconds += 0.0 if value in equal else child.seconds
+                equal[value] = child
                 grammars[slot] = child.module
-                exact += [(f"{slot}.{name}", token) for name, token in child.exact]
-                left_out += tuple(f'in "{slot}": {line}' for line in child.left_out)
-                warnings += child.warnings
-                seconds += child.seconds
+                for name, token in child.exact:
+                    exact.setdefault(id(token.vocab), (f"{slot}.{name}", token))
+                left_out = few_lines((*left_out, *(f'in "{slot}": {line}' for line in child.left_out)))
+                warnings = tuple(dict.fromkeys(warnings + child.warnings))
             else:
                 tokens[slot] = list(value._ids)
-                exact.append((slot, value))
-        return Resolved(inline(parsed.module, grammars, tokens), tuple(exact), left_out, warnings, seconds)
+                exact.setdefault(id(value.vocab), (slot, value))
+        check_slots(parsed.module, grammars, MAX_NODES)
+        return Resolved(inline(parsed.module, grammars, tokens), tuple(exact.values()), left_out, warnings, seconds)
 
     def digest(self) -> bytes:
-        """32 bytes that identify the value: format, text, options, bindings. Nothing is parsed."""
+        """32 bytes that identify the value: format, text, options, bindings. Nothing is parsed; made once."""
+        if self._digest is not None:
+            return self._digest
         import hashlib
 
         h = hashlib.blake2b(digest_size=32)
@@ -356,7 +372,8 @@ class Grammar(Closed):
             else:
                 entry = b"t" + value.identity + json.dumps(list(value._ids)).encode()
             h.update(json.dumps(slot).encode() + entry)
-        return h.digest()
+        self._digest = h.digest()
+        return self._digest
 
 
 def check_tokens(exact: Iterable[tuple[str, ExactToken | ExactTokens]], vocab: Vocab) -> None:

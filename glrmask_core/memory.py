@@ -54,8 +54,13 @@ def collect_allocator(force: bool = True) -> None:
     """Give unused memory of all engines back now; with ``force`` also drop caches that constraints share.
 
     Without an engine in use there is nothing to give back, and nothing happens.
+
+    Raises:
+        ArgumentTypeError: ``force`` is no bool.
     """
+    from .checks import as_bool
     from .plugins import manager
 
+    force = as_bool(force, "collect_allocator(): force")
     for engine in manager().loaded_engines():
         engine.purge(force)

@@ -29,6 +29,22 @@ class Child(NamedTuple):
     """Not saved: what the engine may use again."""
 
 
+def one_module(module: Module, others: Iterable[Module | None]) -> Module:
+    """The first of ``others`` that is equal to ``module``, places included, or else ``module``.
+
+    Linking copies one module once, however many slots it fills; so equal children are made one.
+    """
+    for other in others:
+        if other is module:
+            return module
+        if other is not None and len(other) == len(module) and (other.rows, other.blob) == (module.rows, module.blob):
+            from .ir_codec import encode
+
+            if encode(other) == encode(module):
+                return other
+    return module
+
+
 class UnlinkedConstraint(Closed):
     """Immutable and thread-safe. Made by ``Grammar.compile_unlinked()`` and ``load()``."""
 
@@ -123,7 +139,7 @@ class UnlinkedConstraint(Closed):
             raise BindError(f'slot "{name}": the value belongs to another vocabulary than this constraint')
         children, tokens = self._children, self._tokens
         if isinstance(value, Constraint):
-            module = None if value.program else value.module
+            module = None if value.program else one_module(value.module, (c.module for c in children.values()))
             children = {**children, slot: Child(module, value._left_out, value._warnings, value)}
         else:
             tokens = {**tokens, slot: value._ids}

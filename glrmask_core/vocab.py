@@ -14,7 +14,7 @@ import operator
 import threading
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -231,8 +231,7 @@ class Vocab(Closed):
             with_bytes = np.diff(self._offsets) > 0
             starts = self._offsets[:-1][with_bytes]
             first[self._ids[with_bytes]] = np.frombuffer(self._blob, np.uint8)[starts]
-            first.flags.writeable = False
-            self._first = first
+            self._first = _fixed(first)
         return self._first
 
     @property
@@ -266,7 +265,7 @@ class Vocab(Closed):
 
     @classmethod
     def _build(cls, ids: list[Any], texts: list[Any], end_ids: tuple[int, ...] = ()) -> Vocab:
-        _check_texts(ids, texts)
+        texts = _check_texts(ids, texts)
         numbers = _check_ids(ids)
         order = np.argsort(numbers, kind="stable")
         ordered = numbers[order]
@@ -286,8 +285,7 @@ class Vocab(Closed):
     ) -> Vocab:
         """From arrays that are known to be right."""
         self = cls._new()
-        ids.flags.writeable = offsets.flags.writeable = False
-        self._ids, self._offsets, self._blob, self._end_ids = ids, offsets, blob, end_ids
+        self._ids, self._offsets, self._blob, self._end_ids = _fixed(ids), _fixed(offsets), blob, end_ids
         self._identity = self._index = self._first = self._spelling = None
         self.engine_cache = {}
         self.engine_lock = threading.Lock()
@@ -367,6 +365,9 @@ class Spelling:
         return at < len(self.texts) and self.texts[at].startswith(text)
 
 
+_ExactSelf = TypeVar("_ExactSelf", bound="_Exact")
+
+
 class _Exact(Closed):
     """Common part of exact tokens: equality by vocabulary identity and ids."""
 
@@ -391,6 +392,12 @@ class _Exact(Closed):
 
     def __hash__(self) -> int:
         return hash((self._ids, self._vocab))
+
+    def __copy__(self: _ExactSelf) -> _ExactSelf:
+        return self
+
+    def __deepcopy__(self: _ExactSelf, memo: object) -> _ExactSelf:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ArgumentTypeError(f"{type(self).__name__} cannot be pickled; pickle the vocabulary and the ids")
@@ -445,12 +452,13 @@ def _as_int(id: Any) -> int:
         raise ArgumentTypeError(f"token id must be an integer, not {type(id).__name__}") from None
 
 
-def _check_texts(ids: list[Any], texts: list[Any]) -> None:
+def _check_texts(ids: list[Any], texts: list[Any]) -> list[bytes]:
     if set(map(type, texts)) <= {bytes}:
-        return
+        return texts
     for id, text in zip(ids, texts, strict=True):
         if not isinstance(text, bytes):
             raise TokenBytesError(f"the bytes of token {id!r} must be bytes, not {type(text).__name__}")
+    return [memoryview(text).tobytes() for text in texts]  # a subclass may tell any length
 
 
 def _check_ids(ids: list[Any]) -> npt.NDArray[np.int64]:
@@ -468,5 +476,13 @@ def _check_ids(ids: list[Any]) -> npt.NDArray[np.int64]:
     return numbers
 
 
+def _fixed(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers in memory that nobody can make writable."""
+    if not len(numbers):
+        numbers.flags.writeable = False
+        return numbers
+    return np.frombuffer(numbers.tobytes(), numbers.dtype)
+
+
 def _restore(ids: bytes, offsets: bytes, blob: bytes, end_ids: tuple[int, ...]) -> Vocab:
-    return Vocab._assemble(np.frombuffer(ids, np.uint32).copy(), np.frombuffer(offsets, np.int64).copy(), blob, end_ids)
+    return Vocab._assemble(np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64), blob, end_ids)

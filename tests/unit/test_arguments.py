@@ -69,8 +69,31 @@ OTHER = object()
 NO_INT: list[Any] = [None, 1.0, "1", b"1", [1], (), {}, object(), 1j, np.float32(1), np.array([1, 2]), range(1)]
 NEGATIVE: list[Any] = [-1, -(2**70), np.int8(-1)]
 HUGE: list[Any] = [2**32, 2**64]
-NO_LIST: list[Any] = [5, 1.0, "ab", b"ab", bytearray(b"a"), memoryview(b"a"), {1}, {1: 2}, object(), np.int64(3), np.array(3)]
-NO_BYTES: list[Any] = [None, 5, 1.0, [1], {}, object(), np.int64(3), np.array([1, 2]), memoryview(b"abcd")[::2], array.array("i", [1])]
+NO_LIST: list[Any] = [
+    5,
+    1.0,
+    "ab",
+    b"ab",
+    bytearray(b"a"),
+    memoryview(b"a"),
+    {1},
+    {1: 2},
+    object(),
+    np.int64(3),
+    np.array(3),
+]
+NO_BYTES: list[Any] = [
+    None,
+    5,
+    1.0,
+    [1],
+    {},
+    object(),
+    np.int64(3),
+    np.array([1, 2]),
+    memoryview(b"abcd")[::2],
+    array.array("i", [1]),
+]
 NO_BOOL: list[Any] = [None, 0, 1, "", "no", [], np.array([1, 2]), object()]
 NO_NAME: list[Any] = [5, 1.0, b"native", [], {}, object()]
 NO_BUFFER: list[Any] = [None, 5, [0], b"\0" * 8, bytearray(8), memoryview(bytearray(8)), object()]
@@ -133,6 +156,7 @@ TABLE: list[tuple[str, T, list[Any], type[Exception], str]] = [
     ("sample(max)", lambda w, x: w.constraint.sample(0, x), NEGATIVE, RANGE, r"sample\(\): max_bytes .* outside"),
     ("save", lambda w, x: w.constraint.save(external_vocab=x), NO_BOOL, TYPE, "external_vocab must be True or False"),
     ("load", lambda w, x: Constraint.load(x), [None, 5, "a", [1], object()], TYPE, "data must be bytes, not"),
+    ("load", lambda w, x: Constraint.load(x), [memoryview(b"abcd")[::2], memoryview(b"abcd")[::-1]], TYPE, "contiguous"),
     ("load", lambda w, x: Constraint.load(x), [b"", b"\0", bytearray(9), array.array("i", [1])], VALUE, "data"),
     ("load(vocab)", lambda w, x: Constraint.load(w.constraint.save(), x), NO_VOCAB[1:], TYPE, "vocab must be a glrmask.Vocab"),
     ("load(engine)", lambda w, x: Constraint.load(w.constraint.save(), engine=x), NO_NAME, TYPE, "engine must be the name"),

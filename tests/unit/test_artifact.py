@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import pickle
 import random
 import struct
+from pathlib import Path
 from typing import Any
 
 import msgpack
 import pytest
 
 import glrmask
+import glrmask_core
 from glrmask import Constraint, UnlinkedConstraint, Vocab
 from glrmask_core import artifact
 
@@ -68,6 +72,48 @@ def test_every_flipped_byte_is_noticed(saved: bytes) -> None:
         changed[at] ^= 1 << at % 8
         with pytest.raises(glrmask.ArtifactError):
             Constraint.load(changed)
+
+
+def test_the_checksum_comes_before_anything_is_read(saved: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*arguments: Any) -> None:
+        raise AssertionError("read before the checksum was looked at")
+
+    for name in ("unpack", "decode"):
+        monkeypatch.setattr(artifact.ir_codec, name, read)
+    for at in (*range(HEAD, START), *range(START, len(saved), 11)):
+        changed = bytearray(saved)
+        changed[at] ^= 255
+        with pytest.raises(glrmask.ArtifactError, match="checksum"):
+            Constraint.load(changed)
+    with pytest.raises(AssertionError):
+        Constraint.load(saved)
+
+
+class Bomb:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pytest.fail, ("loading has executed code",)
+
+
+def test_nothing_is_executed(saved: bytes) -> None:
+    header, body = parts(saved)
+    bomb = pickle.dumps(Bomb())
+    for data in (
+        bomb,
+        rebuilt({**header, "engine": bomb}, body),
+        rebuilt({**header, "sections": [["module", len(bomb)]]}, bomb),
+    ):
+        for load in (Constraint.load, UnlinkedConstraint.load):
+            with pytest.raises(glrmask.ArtifactError):
+                load(data)
+    for path in Path(glrmask_core.__file__).parent.glob("*.py"):
+        names = {n.id for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Name)}
+        modules = {
+            name.split(".")[0]
+            for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(n, (ast.Import, ast.ImportFrom))
+            for name in ([a.name for a in n.names] if isinstance(n, ast.Import) else [n.module or ""])
+        }
+        assert not names & {"eval", "exec", "compile"} and not modules & {"pickle", "marshal", "shelve"}, path.name
 
 
 def test_other_versions_are_named(saved: bytes) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -85,6 +88,37 @@ def test_save_is_deterministic_and_survives_loading(
     before = sample.save()
     trace(sample, b"abbc")
     assert before == sample.save()
+
+
+PROBE = """
+import hashlib, glrmask
+vocab = glrmask.Vocab.from_id_to_bytes({i: bytes([i]) for i in range(256)} | {256: b""})
+text = 'glrm 1; start s; ignore W; t W = / +/; extern token T; extern grammar A; extern grammar B; nt s = T (A | B);'
+schema = {"type": "object", "properties": {"a": {"enum": [1, "x"]}, "b": {"pattern": "^a+$"}}, "anyOf": [{}, True]}
+parent, child = glrmask.Grammar.from_glrm(text), glrmask.Grammar.from_json_schema(schema)
+token, ends = vocab.tokens([256, 3]), {255, 254, 253, 1}
+for mode in glrmask.Optimization:
+    part = child.compile(vocab, end_tokens=ends, optimization=mode)
+    host = parent.compile_unlinked(vocab).bind("B", part).bind("T", token).bind("A", part)
+    source = parent.bind("A", child).bind("B", child).bind("T", token)
+    made = source.compile(vocab, end_tokens=ends, optimization=mode)
+    for data in (part.save(), host.save(), made.save(), host.link(end_tokens=ends, optimization=mode).save()):
+        print(hashlib.sha256(data).hexdigest())
+"""
+
+
+def test_saved_bytes_are_those_of_any_process() -> None:
+    from glrmask_core.plugins import manager
+
+    if not {"glrm", "jsonschema"} <= set(manager().frontends()) or "native" not in manager().engines():
+        pytest.skip("front-ends glrm and jsonschema and the engine native are not all installed")
+    found = set()
+    for seed in ("0", "1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", PROBE], env=env, capture_output=True, text=True, check=True)
+        found.add(done.stdout)
+        assert 16 == done.stdout.count("\n")
+    assert 1 == len(found)
 
 
 def test_loaded_constraints_are_the_same(sample: Constraint, letters: Vocab) -> None:

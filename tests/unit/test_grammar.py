@@ -46,6 +46,43 @@ def test_source_must_be_text() -> None:
         Grammar.from_source("a", format=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("format", ["glrm", "ebnf", "lark"])
+@pytest.mark.parametrize("source", [None, 3, b"a", bytearray(b"a"), ["a"], {}, object()])
+def test_sources_of_the_text_formats_are_str(format: str, source: object) -> None:
+    need(format)
+    with pytest.raises(TypeError, match="str"):
+        getattr(Grammar, f"from_{format}")(source)
+
+
+BAD = {"glrm": "glrm 1; start s; nt s = (;", "ebnf": "start ::= (", "lark": "start: (", "json_schema": {"type": 3}}
+
+
+@pytest.mark.parametrize("format", BAD)
+def test_faults_of_a_text_are_told_when_it_is_needed(format: str, letters: Vocab) -> None:
+    need(format.replace("_", ""))
+    bad = getattr(Grammar, f"from_{format}")(BAD[format])
+    for call in (
+        lambda: bad.bind("P", bad),
+        lambda: bad.compile(letters, engine="null"),
+        lambda: bad.compile_unlinked(letters),
+    ):
+        with pytest.raises(glrmask.GrammarError, match=r"\d:\d|#/type"):
+            call()
+    with pytest.raises(TypeError, match="not NoneType"):
+        bad.bind("P", None)
+
+
+@pytest.mark.parametrize("format", ["ebnf", "lark", "json_schema"])
+def test_parents_without_slots_take_nothing(format: str, letters: Vocab) -> None:
+    need(format.replace("_", ""))
+    parent = getattr(Grammar, f"from_{format}")(
+        {"ebnf": 'start ::= "a"', "lark": 'start: "a"', "json_schema": True}[format]
+    )
+    for value in (parent, letters.token(0)):
+        with pytest.raises(glrmask.BindError, match='no slot "P"; no open slots'):
+            parent.bind("P", value)
+
+
 def test_unknown_option_and_format() -> None:
     with pytest.raises(TypeError, match="no option 'loud'"):
         Grammar.from_source("a", format="mini", loud=True)
@@ -88,20 +125,32 @@ class Model:
 
 
 def test_json_schema_takes_text_json_values_and_models() -> None:
-    pytest.importorskip("glrmask_frontend_jsonschema")
-    if "jsonschema" not in glrmask_formats():
-        pytest.skip("front-end jsonschema is not usable")
+    need("jsonschema")
     for schema in ("true", True, {"type": "null"}, Model, Model()):
         assert "jsonschema" == Grammar.from_json_schema(schema).format
-    for wrong in ({1, 2}, b"{}", object()):
+    for wrong in ({1, 2}, b"{}", object(), {"enum": {1}}, {(1, 2): 3}):
         with pytest.raises(TypeError):
             Grammar.from_json_schema(wrong)
+
+
+def test_json_values_that_are_no_schemas_are_refused_when_needed(letters: Vocab) -> None:
+    need("jsonschema")
+    for text, value in (("[]", []), ("null", None), ("3", 3), ("[1]", (1,))):
+        made = Grammar.from_json_schema(value)
+        assert text == made.text and made == Grammar.from_json_schema(text)
+        with pytest.raises(glrmask.GrammarError, match="expected a schema"):
+            made.compile(letters, engine="null")
 
 
 def glrmask_formats() -> Any:
     from glrmask_core.plugins import manager
 
     return manager().frontends()
+
+
+def need(format: str) -> None:
+    if format not in glrmask_formats():
+        pytest.skip(f"front-end {format} is not installed")
 
 
 def test_no_direct_instances() -> None:
@@ -128,6 +177,32 @@ def test_copies_are_the_same_object_and_pickling_is_refused(grammar: Any) -> Non
     assert copy.copy(made) is made and copy.deepcopy(made) is made
     with pytest.raises(TypeError, match="pickled"):
         pickle.dumps(made)
+
+
+def test_options_are_the_grammars_own(grammar: Any) -> None:
+    given = {"http://a/": {"enum": [1, 2]}}
+    need("jsonschema")
+    made = Grammar.from_json_schema({"$ref": "http://a/"}, resources=given)
+    before, value = made.digest(), hash(made)
+    given["http://a/"]["enum"].append(3)
+    made.options["resources"].clear()
+    assert {"resources": {"http://a/": {"enum": [1, 2]}}} == made.options
+    assert (before, value) == (made.digest(), hash(made))
+    vocab = Vocab.from_id_to_bytes(dict(enumerate((b"1", b"2", b"3"))))
+    assert [[0, 1], []] == masks(made.compile(vocab, engine="oracle"), [0])
+
+
+def test_own_copy() -> None:
+    from glrmask_core.checks import own_copy
+
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    assert len(own_copy(deep)) == 1
+    ring: Any = {"a": {3}}
+    ring["ring"] = [ring]
+    found = own_copy(ring)
+    assert found["ring"][0] is found and found is not ring and found["a"] == {3} and found["a"] is not ring["a"]
 
 
 def test_what_a_grammar_tells(grammar: Any) -> None:
@@ -201,6 +276,30 @@ def test_open_slots_of_a_child_propagate(grammar: Any, letters: Vocab, engine: s
         bound.bind("P.X", letters.token(20))
 
 
+def test_a_grammar_bound_into_itself_is_another_one(grammar: Any, letters: Vocab) -> None:
+    made = grammar("a $P | b")
+    twice = made.bind("P", made)
+    assert {"P": "grammar"} == made.slots() and {"P.P": "grammar"} == twice.slots()
+    closed = twice.bind("P.P", grammar("c")).compile(letters, engine="oracle")
+    assert [True, True, True, False] == [closed.accepts(text) for text in ("b", "ab", "aac", "aaa")]
+
+
+def test_names_that_mean_two_slots(grammar: Any, letters: Vocab) -> None:
+    """No bundled format has such names; what a plug-in's grammar calls its slots may clash all the same."""
+    token = letters.token(20)
+    apart = grammar("@a.X @a::X")
+    assert [["a::X"], ["a.X"]] == [list(apart.bind(name, token).slots()) for name in ("a.X", "a::X")]
+    several = grammar("@a::b.X @a.b::X")
+    for host in (several, several.compile_unlinked(letters)):
+        with pytest.raises(glrmask.BindError, match=r"slot \"a.b.X\" may be 'a::b.X' or 'a.b::X'"):
+            host.bind("a.b.X", token)
+    for parent, kind in (("$P @P.T", "@T"), ("$P @P.T", "$T"), ("$P @P::T", "@T"), ("$P $P.Q $Q", "$Q")):
+        clash = grammar(parent).bind("P", grammar(kind))
+        for call in (clash.slots, lambda: clash.compile_unlinked(letters)):  # noqa: B023
+            with pytest.raises(glrmask.BindError, match=r'slot "P\.[TQ]" is open twice'):
+                call()
+
+
 def test_vocabulary_mismatch_shows_at_compile(grammar: Any, letters: Vocab, engine: str) -> None:
     other = Vocab.from_dict({b"a": 0})
     bound = grammar("a @T").bind("T", other.token(0))
@@ -230,8 +329,23 @@ def test_source_binding_equals_inlining(grammar: Any, letters: Vocab, engine: st
 
 
 def test_all_but_the_vocabulary_is_keyword_only(grammar: Any, letters: Vocab) -> None:
-    with pytest.raises(TypeError):
-        grammar("a").compile(letters, [3])
+    backend = ParserBackend.TEMPLATE_DFA
+    for call in (
+        lambda: grammar("a").compile(letters, [3]),
+        lambda: grammar("a").compile_unlinked(letters, backend),
+        lambda: grammar("a").compile_unlinked(letters).link([3]),
+    ):
+        with pytest.raises(TypeError, match="positional"):
+            call()
+
+
+def test_what_none_stands_for(grammar: Any, letters: Vocab) -> None:
+    for made in (
+        grammar("a").compile(letters, end_tokens=None, optimization=None, parser_backend=None, engine="oracle"),
+        grammar("a").compile_unlinked(letters).link(optimization=None, parser_backend=None, engine="oracle"),
+    ):
+        assert (Optimization.AUTO, ParserBackend.TEMPLATE_DFA) == (made.optimization, made.parser_backend)
+        assert [] == made.end_tokens
 
 
 @pytest.mark.parametrize("vocab", [None, {b"a": 0}, "vocab"])
@@ -265,13 +379,14 @@ def test_end_tokens_as_exact_tokens(grammar: Any, letters: Vocab) -> None:
 
 
 def test_no_end_tokens(grammar: Any, letters: Vocab) -> None:
-    assert [] == grammar("a").compile(letters, end_tokens=None, engine="oracle").end_tokens
-    assert [] == grammar("a").compile(letters, end_tokens=[], engine="oracle").end_tokens
+    for none in ([], (), set(), np.array([], np.int64)):
+        assert [] == grammar("a").compile(letters, end_tokens=none, engine="oracle").end_tokens
 
 
 def test_end_tokens_twice(grammar: Any, letters: Vocab) -> None:
-    with pytest.raises(ValueError, match="end token 3 is given twice"):
-        grammar("a").compile(letters, end_tokens=[3, 4, 3], engine="oracle")
+    for ends in ([3, 4, 3], {3, letters.token(3)}, [True, 1, 3, 3]):
+        with pytest.raises(ValueError, match=r"end token [13] is given twice"):
+            grammar("a").compile(letters, end_tokens=ends, engine="oracle")
 
 
 @pytest.mark.parametrize("id", [-1, 2**32])
@@ -290,6 +405,7 @@ def test_unknown_end_tokens_widen_the_mask(grammar: Any, engine: str) -> None:
 def test_giant_unknown_ids_are_refused(grammar: Any, letters: Vocab) -> None:
     with pytest.raises(ValueError, match="end token 16777216"):
         grammar("a").compile(letters, end_tokens=[2**24], engine="oracle")
+    assert [2**24 - 1] == grammar("a").compile(letters, end_tokens=[2**24 - 1], engine="oracle").end_tokens
     with pytest.raises(ValueError, match="exact token 16777216"):
         grammar("#16777216").compile(letters, engine="oracle")
     known = Vocab.from_id_to_bytes({2**24: b"a"})
@@ -374,4 +490,6 @@ def test_lr_table_is_refused(grammar: Any, letters: Vocab, name: str | None) -> 
     with pytest.raises(ValueError, match="LR_TABLE"):
         grammar("a").compile(letters, parser_backend=ParserBackend.LR_TABLE, engine=name)
     with pytest.raises(ValueError, match="LR_TABLE"):
-        grammar("a").compile_unlinked(letters, parser_backend=ParserBackend.LR_TABLE).link(engine=name)
+        grammar("a").compile_unlinked(letters, parser_backend=ParserBackend.LR_TABLE)
+    with pytest.raises(ValueError, match="LR_TABLE"):
+        grammar("a").compile_unlinked(letters).link(parser_backend=ParserBackend.LR_TABLE, engine=name)

@@ -40,6 +40,25 @@ def test_settings_are_read_once_at_import(delay: str | None, decommits: str | No
     assert expected == done.stdout.strip()
 
 
+def test_types_of_the_diagnostics() -> None:
+    assert (int, bool) == (type(_internal.mimalloc_purge_delay()), type(_internal.mimalloc_purge_decommits()))
+    for force in (None, 1, "no", []):
+        with pytest.raises(TypeError, match="force must be True or False"):
+            _internal.collect_allocator(force)  # type: ignore[arg-type]
+
+
+def test_without_engines_the_settings_are_told_and_nothing_is_purged() -> None:
+    code = (
+        "from glrmask import _internal\n"
+        "from glrmask_core.plugins import manager\n"
+        "assert {} == dict(manager().engines())\n"
+        "print(_internal.mimalloc_purge_delay(), _internal.mimalloc_purge_decommits(), _internal.collect_allocator())"
+    )
+    env = {**os.environ, "GLRMASK_DISABLE_PLUGINS": "*", "MIMALLOC_PURGE_DELAY": "9", "MIMALLOC_PURGE_DECOMMITS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert "9 True None" == done.stdout.strip()
+
+
 def test_collecting_asks_every_engine() -> None:
     null = manager().engines()["null"]
     before = len(null.purges)

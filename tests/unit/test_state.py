@@ -231,6 +231,12 @@ def test_exact_only_tokens_without_a_slot_reject(start: Any) -> None:
     assert state.is_rejected()
 
 
+def test_exact_only_tokens_are_never_in_masks(start: Any) -> None:
+    for source in ("a*", "a", "a* | b*"):
+        assert EOS not in allowed(start(source))
+    assert EOS in allowed(start("a* | @T")) and EOS in allowed(start("a*", end_tokens=[EOS]))
+
+
 def test_end_token_bytes_are_never_text(start: Any) -> None:
     # 1 is "b": as an end token it cannot continue the text, while "bc" can
     state = start("a b c", end_tokens=[1])
@@ -429,8 +435,16 @@ def test_end_tokens_are_allowed_exactly_when_accepting(start: Any) -> None:
         done.commit_token(end)
         assert (True, False, True) == flags(done)
         assert [] == allowed(done) and [] == done.forced()
-        with pytest.raises(ValueError, match="terminated"):
-            done.commit_token(end)
+        for commit in (
+            lambda: done.commit_token(end),  # noqa: B023
+            lambda: done.commit_token(0),  # noqa: B023
+            lambda: done.commit_tokens([0]),  # noqa: B023
+            lambda: done.commit_bytes(b"b"),  # noqa: B023
+            lambda: done.commit_bytes(b""),  # noqa: B023
+        ):
+            with pytest.raises(ValueError, match="terminated"):
+                commit()
+        assert (True, False, True) == flags(done)
 
 
 def test_without_end_tokens_nothing_terminates(start: Any) -> None:

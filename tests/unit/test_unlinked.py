@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
 import glrmask
-from glrmask import Constraint, UnlinkedConstraint, Vocab
+from glrmask import Constraint, Grammar, Optimization, UnlinkedConstraint, Vocab
+from glrmask_core.plugins import manager
 
 
 def trace(constraint: Constraint, tokens: list[int]) -> list[tuple[list[int], bool, bool]]:
@@ -102,6 +104,78 @@ def test_link_equals_source_binding_and_inlining(grammar: Any, letters: Vocab, e
         assert expected == trace(source, list(tokens)) == trace(linked, list(tokens))
 
 
+CROSSING = Vocab.from_id_to_bytes(
+    dict(
+        enumerate((b"<", b">", b"a", b"b", b" ", b"\n", b"<a", b"a>", b" a", b"b ", b">\n", b"a b", b"\n>", b"<>", b""))
+    )
+)
+# a parent's body, its child's, and what the child's own slot Q takes
+COMPOSED = {
+    "ignores of their own": ('ignore W; t W = / +/; nt s = "<" P ">";', 'ignore N; t N = /\n/; nt s = "a" "b"?;', ""),
+    "ignore of the parent alone": ('ignore W; t W = / +/; nt s = P ">" P;', 'nt s = "a" "b";', ""),
+    "ignore of the child alone": ('nt s = "<" P ">";', 'ignore W; t W = /[ \n]/; nt s = "a" "b";', ""),
+    "a child that may be empty": (
+        'ignore W; t W = / +/; nt s = "<" P ">" | P;',
+        'ignore N; t N = /\n/; nt s = "a"?;',
+        "",
+    ),
+    "longest matches across": ('nt s = "<"? P "a" ">"?;', "t I = /[ab]+/; nt s = I;", ""),
+    "a child of a child": (
+        'ignore W; t W = / +/; nt s = "<" P ">" s?;',
+        'ignore N; t N = /\n/; nt s = "a" Q? "b" | "b";',
+        'ignore W; t W = /b/; nt s = "a" "a"? T;',
+    ),
+    "the parent's slot many times": ('nt s = P ("<" P)* | "<" s ">";', 'nt s = "a" s "b" | eps;', ""),
+}
+
+
+@pytest.mark.parametrize("case", COMPOSED)
+def test_inline_source_binding_and_linking_are_one(case: str, engine: str) -> None:
+    """Every text of a few tokens, those that cross the boundaries too: mask, accepting, rejected."""
+    if "glrm" not in manager().frontends():
+        pytest.skip("front-end glrm is not installed")
+    parent, child, inner = COMPOSED[case]
+    q = f"g Q = {{ start s; extern token T; {inner} }};" if inner else ""
+    outer = Grammar.from_glrm(f"glrm 1; start s; extern grammar P; {parent}")
+    inline = Grammar.from_glrm(f"glrm 1; start s; g P = {{ start s; {q} {child} }}; {parent}")
+    bound = Grammar.from_glrm(f"glrm 1; start s; {'extern grammar Q;' if inner else ''} {child}")
+    token, modes = CROSSING.token(14), list(Optimization) if engine == "native" else [Optimization.AUTO]
+    if inner:
+        inline = inline.bind("P::Q::T", token)
+        leaf = Grammar.from_glrm(f"glrm 1; start s; extern token T; {inner}").bind("T", token)
+    for mode in modes:
+        source = outer.bind("P", bound.bind("Q", leaf) if inner else bound)
+        built = [g.compile(CROSSING, optimization=mode, engine=engine) for g in (inline, source)]
+        if inner:
+            part = leaf.compile(CROSSING, optimization=mode, engine=engine, end_tokens=[0])
+            middle = bound.compile_unlinked(CROSSING).bind("Q", part).link(engine=engine, end_tokens=[1])
+        else:
+            middle = bound.compile(CROSSING, optimization=mode, engine=engine, end_tokens=[1])
+        built.append(outer.compile_unlinked(CROSSING).bind("P", middle).link(optimization=mode, engine=engine))
+        assert compare([c.start(0) for c in built], 6 if engine == "native" else 2) > 10
+
+
+def compare(states: list[glrmask.ConstraintState], depth: int) -> int:
+    """Walk all texts of up to ``depth`` tokens that live; how many there are."""
+    assert 1 == len({(s.is_accepting(), s.is_rejected(), s.mask().tobytes()) for s in states})
+    found = 1
+    for token in np.flatnonzero(states[0].mask()).tolist() if depth else ():
+        after = [s.clone() for s in states]
+        for s in after:
+            s.commit_token(token)
+        found += compare(after, depth - 1)
+    return found
+
+
+def test_a_host_takes_one_child_after_the_other(grammar: Any, letters: Vocab, engine: str) -> None:
+    host = grammar("a $P x").compile_unlinked(letters)
+    made = {
+        text: host.bind("P", grammar(text).compile(letters, engine=engine)).link(engine=engine) for text in ("b", "c")
+    }
+    assert [(True, False), (False, True)] == [(c.accepts("abx"), c.accepts("acx")) for c in made.values()]
+    assert {"P": "grammar"} == host.unbound_slots()
+
+
 def test_open_slots_stop_link(grammar: Any, letters: Vocab) -> None:
     with pytest.raises(glrmask.BindError, match='"P" \\(grammar\\)'):
         grammar("$P").compile_unlinked(letters).link(engine="oracle")
@@ -144,6 +218,79 @@ def test_nested_slot_names(grammar: Any, letters: Vocab, engine: str) -> None:
             sorted(ids, key=[0, 21, 6, 20].index)
             for ids, _, _ in trace(host.bind(name, letters.token(20)).link(engine=engine), [6, 20])
         ]
+
+
+def test_nested_slots_of_scopes_and_children_after_loading(letters: Vocab, engine: str) -> None:
+    if "glrm" not in manager().frontends():
+        pytest.skip("front-end glrm is not installed")
+    text = """glrm 1; start s; extern grammar P; extern token T;
+        g in = { start q; extern token X; g deep = { start r; extern token X; nt r = X; }; nt q = X deep; };
+        nt s = "a" in P | T;"""
+    outer = Grammar.from_glrm(text)
+    host = outer.bind("P", outer).compile_unlinked(letters)
+    own = {"T": "token", "in::X": "token", "in::deep::X": "token"}
+    assert {**own, "P.P": "grammar", **{f"P.{name}": kind for name, kind in own.items()}} == host.unbound_slots()
+    child = grammar_of("x").compile(letters, engine=engine)
+    binds: list[tuple[str, Any]] = [
+        ("in::X", letters.token(1)),
+        ("in.deep::X", letters.token(2)),
+        ("P::in.X", letters.token(3)),
+        ("P.in.deep.X", letters.tokens([4, 20])),
+        ("P::P", child),
+        ("T", letters.token(5)),
+        ("P.T", letters.token(7)),
+    ]
+    kept, loaded = host, host
+    for name, value in binds:
+        kept = kept.bind(name, value)
+        with pytest.raises(glrmask.BindError, match="bound already"):
+            kept.bind(name, value)
+    for name, value in reversed(binds):
+        loaded = UnlinkedConstraint.load(loaded.bind(name, value).save())
+        with pytest.raises(glrmask.BindError, match="bound already"):
+            loaded.bind(name, value)
+    assert {} == loaded.unbound_slots() and kept.save() == loaded.save()
+    linked = loaded.link(engine=engine)
+    assert kept.link(engine=engine).save() == linked.save()
+    for tokens in ([0, 1, 2, 0, 3, 20, 3], [0, 1, 2, 7], [5]):
+        state = linked.start()
+        state.commit_tokens(tokens)
+        assert state.is_accepting()
+
+
+def grammar_of(text: str) -> Grammar:
+    return Grammar.from_source(text, format="mini")
+
+
+def test_threads_share_a_host(grammar: Any, letters: Vocab, engine: str) -> None:
+    """Eight threads read, bind, link, save and load at once, each in its own order."""
+    source = grammar("$P @T $Q")
+    found: list[tuple[bytes, bytes]] = []
+    failures: list[BaseException] = []
+    gate = threading.Barrier(8)
+    vocab = Vocab.from_id_to_bytes({i: letters.bytes_of(i) for i in letters.domain})
+    shared = grammar("a | ab")
+
+    def run(number: int) -> None:
+        try:
+            gate.wait()
+            child = shared.compile(vocab, engine=engine)
+            binds = list({"P": child, "T": vocab.tokens([1, 20]), "Q": child}.items())
+            host = source.compile_unlinked(vocab)
+            for name, value in binds[number % 3 :] + binds[: number % 3]:
+                host = host.bind(name, value)
+            linked = host.link(engine=engine)
+            assert Constraint.load(linked.save()).accepts("abb") is linked.accepts("abb") is False
+            found.append((host.save(), linked.save()))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [] == failures and 8 == len(found) and 1 == len(set(found))
 
 
 def test_unused_slots_must_be_bound_too(grammar: Any, letters: Vocab) -> None:

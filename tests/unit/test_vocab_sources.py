@@ -22,10 +22,10 @@ def mapping(vocab: Vocab) -> dict[int, bytes]:
 
 
 class FakeLlama:
-    """``llama_cpp`` with five tokens: text, end-of-generation, control, unused, and one without text."""
+    """``llama_cpp`` with text, two ends of generation, a control and an unused token, and one without text."""
 
-    pieces = (b"hi", b"</s>", b"<ctl>", b"<unused>", b"", "é".encode())
-    attributes = (4, 8, 8, 2, 4, 4)
+    pieces = (b"hi", b"</s>", b"<ctl>", b"<unused>", b"", "é".encode(), b"<end of turn>")
+    attributes = (4, 8, 8, 2, 4, 4, 4)
     model = object()
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class FakeLlama:
     def module(self) -> ModuleType:
         module = ModuleType("llama_cpp")
         module.llama_model_get_vocab = lambda model: ("vocab", model)  # type: ignore[attr-defined]
-        module.llama_vocab_is_eog = lambda vocab, id: id == 1  # type: ignore[attr-defined]
+        module.llama_vocab_is_eog = lambda vocab, id: id in (1, 6)  # type: ignore[attr-defined]
         module.llama_vocab_get_attr = lambda vocab, id: self.attributes[id]  # type: ignore[attr-defined]
         module.llama_token_to_piece = self.to_piece  # type: ignore[attr-defined]
         return module
@@ -59,10 +59,11 @@ def test_llama_cpp(monkeypatch: pytest.MonkeyPatch) -> None:
     llm = FakeLlama()
     monkeypatch.setitem(sys.modules, "llama_cpp", llm.module())
     vocab = Vocab.from_llama_cpp(llm)
-    assert {0: b"hi", 1: b"", 2: b"", 3: b"", 4: b"", 5: "é".encode()} == mapping(vocab)
-    assert [1] == vocab.llama_cpp_end_token_ids
+    assert {0: b"hi", 1: b"", 2: b"", 3: b"", 4: b"", 5: "é".encode(), 6: b""} == mapping(vocab)
+    assert [1, 6] == vocab.llama_cpp_end_token_ids
     assert [0, 4, 5] == llm.null_calls
-    assert [1] == vocab.tokens(vocab.llama_cpp_end_token_ids).ids
+    assert [1, 6] == vocab.tokens(vocab.llama_cpp_end_token_ids).ids
+    assert [2, 3, 4] == [vocab.token(id).id for id in (2, 3, 4)]
 
 
 @pytest.mark.parametrize("announced", [5, -9, -1])
