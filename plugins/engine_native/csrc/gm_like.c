@@ -74,7 +74,7 @@ static GmStatus differ(GmViews *vs, GmRe mine, GmRe theirs, bool counted, bool *
             level = vs->pairs.data[--vs->pairs.len];
         }
         const uint8_t byte = trie->child_byte[level.at];
-        const uint32_t c = trie->child[level.at++], a = level.a[byte], b = level.b[byte];
+        const uint32_t c = trie->child[level.at++], a = gm_row_at(level.a, byte), b = gm_row_at(level.b, byte);
         if (a == b) {
             continue;
         }

@@ -82,17 +82,18 @@ static GmStatus loop_utf8(GmRegex *rx, GmRe from, uint32_t want, bool *out, GmEr
     walk.pair[0].utf8 = GM_UTF8_START;
     *out = false;
     for (uint32_t i = 0; i < walk.n; i++) {
-        const uint32_t *row;
+        const GmRow *row;
         Utf8Run run[8];
         GM_TRY(gm_re_row(rx, walk.pair[i].re, &row, err));
         uint32_t n_runs = utf8_runs(walk.pair[i].utf8, run);
         for (uint32_t k = 0; k < n_runs; k++) {
             uint32_t last = GM_RE_UNKNOWN;
             for (uint32_t b = run[k].first; b <= run[k].last; b++) {
-                if (row[b] == last) {
+                const uint32_t entry = gm_row_at(row, (uint8_t)b);
+                if (entry == last) {
                     continue;
                 }
-                last = row[b];
+                last = entry;
                 if (!utf8_arrive(&walk, last, run[k].next, want)) {
                     return GM_OK;
                 }
@@ -106,14 +107,14 @@ static GmStatus loop_utf8(GmRegex *rx, GmRe from, uint32_t want, bool *out, GmEr
 /* Groups of which every byte leads from r to the entry `want`. */
 static GmStatus loop_groups(GmRegex *rx, GmRe r, uint32_t want, uint64_t *out, GmError *err)
 {
-    const uint32_t *row;
+    const GmRow *row;
     GM_TRY(gm_re_row(rx, r, &row, err));
     uint64_t groups = ((uint64_t)1 << GM_GROUP_UTF8) - 1;
     for (uint32_t b = 0; b < 128; b++) {
-        groups &= row[b] != want ? rx->off_group[b] : UINT64_MAX;
+        groups &= gm_row_at(row, (uint8_t)b) != want ? rx->off_group[b] : UINT64_MAX;
     }
     bool whole = false;
-    if (row[0xc2] != 0) {
+    if (gm_row_at(row, 0xc2) != 0) {
         GM_TRY(loop_utf8(rx, r, want, &whole, err));
     }
     *out = groups | (uint64_t)whole << GM_GROUP_UTF8;
@@ -123,11 +124,11 @@ static GmStatus loop_groups(GmRegex *rx, GmRe r, uint32_t want, uint64_t *out, G
 /* Groups with a byte that `r` can start with. */
 static GmStatus first_groups(GmRegex *rx, GmRe r, uint64_t *out, GmError *err)
 {
-    const uint32_t *row;
+    const GmRow *row;
     GM_TRY(gm_re_row(rx, r, &row, err));
     *out = 0;
     for (uint32_t b = 0; b < 256; b++) {
-        if (row[b] != 0) {
+        if (gm_row_at(row, (uint8_t)b) != 0) {
             *out |= (uint64_t)1 << (b < 128 ? gm_group_of((uint8_t)b) : GM_GROUP_UTF8);
         }
     }
@@ -186,7 +187,7 @@ static GmStatus region_follow(GmRegex *rx, GmRe r, uint64_t groups, Region *regi
     region->n = 0;
     (void)region_add(region, r, GM_UTF8_START, GM_GROUP_NONE);
     for (uint32_t i = 0; i < region->n; i++) {
-        const uint32_t *row;
+        const GmRow *row;
         uint8_t utf8 = region->pair[i].utf8;
         GM_TRY(gm_re_row(rx, region->pair[i].re, &row, err));
         uint32_t last = 0; /* neighbours mostly lead to one state */
@@ -194,17 +195,21 @@ static GmStatus region_follow(GmRegex *rx, GmRe r, uint64_t groups, Region *regi
         for (uint32_t b = utf8 == GM_UTF8_START ? 0 : 0x80; b < (wide ? 256u : 128u); b++) {
             uint32_t group = b < 128 ? gm_group_of((uint8_t)b) : GM_GROUP_UTF8;
             uint8_t next = b < 128 ? GM_UTF8_START : gm_utf8_next(utf8, (uint8_t)b);
-            if ((groups >> group & 1) == 0 || next == GM_UTF8_BAD || (row[b] == last && next == last_next)) {
+            if ((groups >> group & 1) == 0 || next == GM_UTF8_BAD) {
                 continue;
             }
-            last = row[b];
+            const uint32_t entry = gm_row_at(row, (uint8_t)b);
+            if (entry == last && next == last_next) {
+                continue;
+            }
+            last = entry;
             last_next = next;
             uint32_t origin = region->pair[i].origin == GM_GROUP_NONE ? group : region->pair[i].origin;
-            if (row[b] == 0 || (row[b] & GM_RE_NULLABLE) != 0) {
+            if (entry == 0 || (entry & GM_RE_NULLABLE) != 0) {
                 *bad = origin;
                 return GM_OK;
             }
-            if (!region_add(region, row[b], next, origin)) {
+            if (!region_add(region, entry, next, origin)) {
                 *bad = GM_GROUP_MANY;
                 return GM_OK;
             }
@@ -241,12 +246,13 @@ static GmStatus region_share(GmRegex *rx, GmRe r, const Region *region, GmLoop l
 static GmStatus loop_region(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
 {
     uint64_t groups = ((uint64_t)1 << (GM_GROUP_UTF8 + 1)) - 1;
-    const uint32_t *row;
+    const GmRow *row;
     Region region;
     *out = (GmLoop){0, GM_INF};
     GM_TRY(gm_re_row(rx, r, &row, err));
     for (uint32_t b = 0; b < 128; b++) {
-        if (row[b] == 0 || (row[b] & GM_RE_NULLABLE) != 0) {
+        const uint32_t entry = gm_row_at(row, (uint8_t)b);
+        if (entry == 0 || (entry & GM_RE_NULLABLE) != 0) {
             groups &= ~((uint64_t)1 << gm_group_of((uint8_t)b));
         }
     }
@@ -267,14 +273,15 @@ static GmStatus loop_region(GmRegex *rx, GmRe r, GmLoop *out, GmError *err)
 
 GmStatus gm_re_main_target(GmRegex *rx, GmRe r, uint32_t *out, GmError *err)
 {
-    const uint32_t *row;
+    const GmRow *row;
     GM_TRY(gm_re_row(rx, r, &row, err));
     uint32_t best = 0, most = 0;
     for (uint32_t b = 0x20; b < 0x7f; b++) { /* a majority if there is one, else some frequent one */
-        if (row[b] == best) {
+        const uint32_t entry = gm_row_at(row, (uint8_t)b);
+        if (entry == best) {
             most++;
         } else if (most == 0) {
-            best = row[b];
+            best = entry;
             most = 1;
         } else {
             most--;

@@ -21,6 +21,8 @@ GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, u
     gm_pool_init(&rx->auts, sizeof(GmAut));
     gm_pool_init(&rx->loops, sizeof(GmLoop));
     gm_pool_init(&rx->mains, sizeof(GmMain));
+    gm_pool_init(&rx->classes, sizeof(const GmClasses *));
+    gm_map_init(&rx->joint);
     for (uint32_t b = 0; b < 128; b++) {
         rx->off_group[b] = ~((uint64_t)1 << gm_group_of((uint8_t)b));
     }
@@ -45,7 +47,10 @@ void gm_re_deinit(GmRegex *rx)
     gm_pool_deinit(&rx->auts, rx->mem);
     gm_pool_deinit(&rx->loops, rx->mem);
     gm_pool_deinit(&rx->mains, rx->mem);
+    gm_pool_deinit(&rx->classes, rx->mem);
+    gm_map_deinit(&rx->joint, rx->mem);
     gm_index_deinit(&rx->index, rx->mem);
+    gm_index_deinit(&rx->class_index, rx->mem);
     GM_VEC_FREE(rx->mem, rx->scratch);
     GM_VEC_FREE(rx->mem, rx->search);
     GM_VEC_FREE(rx->mem, rx->pending);

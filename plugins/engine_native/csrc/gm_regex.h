@@ -4,8 +4,9 @@
  * lazily built automaton. `re` 0 is the empty language, 1 the empty text. Transitions come in two forms:
  *
  *   single  the language starts with one fixed byte (literals): that byte and the target, no table
- *   row     256 entries, made on the second need; entry = target | GM_RE_NULLABLE when the target
- *           matches the empty text; 0 = dead
+ *   row     an entry for each class of bytes, made on the second need; entry = target | GM_RE_NULLABLE when the
+ *           target matches the empty text; 0 = dead. Which byte is in which class says a map that many rows share:
+ *           300 states of a schema have some 50 maps, so a row takes 60 bytes instead of 1 KB
  *
  * Counted repeats, intersection and difference are nodes of their own. For the last two the constructor
  * runs an emptiness test, so `re == 0` is the only dead language everywhere.
@@ -20,7 +21,7 @@
  * Cost     a row: one derivative per byte class of the node.
  * Source   Brzozowski 1964, Derivatives of Regular Expressions; Owens, Reppy, Turon 2009,
  *          Regular-expression derivatives re-examined. Clamp and loops: own, docs/algorithms/derivatives.md.
- * Tests    tests/c/test_regex.c; differential tests against the oracle. */
+ * Tests    tests/c/test_regex.c, test_rows.c; differential tests against the oracle. */
 #ifndef GM_REGEX_H
 #define GM_REGEX_H
 
@@ -51,6 +52,18 @@ typedef enum GmReKind {
     RE_AUT   /* automaton a in state b */
 } GmReKind;
 
+typedef struct GmClasses { /* of bytes, numbered by their first one */
+    uint8_t of[256];
+    uint32_t n, id;
+    uint8_t first[]; /* n */
+} GmClasses;
+
+typedef struct GmRow {
+    const GmClasses *classes;
+    uint32_t entry[]; /* of a class; several may have the same */
+} GmRow;
+static inline uint32_t gm_row_at(const GmRow *row, uint8_t byte) { return row->entry[row->classes->of[byte]]; }
+
 typedef struct GmReNode {
     uint8_t kind, nullable;
     uint8_t live;      /* of RE_AND, RE_SUB: known to be non-empty */
@@ -74,7 +87,7 @@ typedef struct GmReNode {
     uint64_t split_by; /* ... of the partition */
     uint64_t seen_by;  /* ... of the derivative, */
     GmRe was;          /* which was this */
-    _Atomic(uint32_t *) row;
+    _Atomic(const GmRow *) row;
     Hash128 hash;
 } GmReNode;
 
@@ -118,7 +131,9 @@ typedef struct GmRegex {
     GmPool auts;  /* GmAut */
     GmPool loops; /* GmLoop */
     GmPool mains; /* GmMain */
-    GmIndex index;
+    GmPool classes; /* const GmClasses * of rows, distinct */
+    GmMap joint;    /* two classes -> those that tell apart what one of them does */
+    GmIndex index, class_index;
     GM_VEC(uint32_t) scratch;
     GM_VEC(uint32_t) search, pending; /* emptiness test: (node, parent) pairs, and those to follow */
     uint32_t search_no;
@@ -158,9 +173,9 @@ bool gm_re_covers(const GmRegex *rx, GmRe a, GmRe b);
 static inline uint32_t gm_re_peek(const GmRegex *rx, GmRe r, uint8_t byte)
 {
     const GmReNode *node = gm_re_node(rx, r);
-    const uint32_t *row = gm_load(&((GmReNode *)(uintptr_t)node)->row);
+    const GmRow *row = gm_load(&((GmReNode *)(uintptr_t)node)->row);
     if (row != NULL) {
-        return row[byte];
+        return gm_row_at(row, byte);
     }
     if (node->is_single) {
         if (byte != node->first) {
@@ -174,8 +189,8 @@ static inline uint32_t gm_re_peek(const GmRegex *rx, GmRe r, uint8_t byte)
 
 /* Locked. The entry after one byte; remembers it, and makes the row on the second miss. */
 GmStatus gm_re_deriv(GmRegex *rx, GmRe r, uint8_t byte, uint32_t *entry, GmError *err);
-/* Locked. All 256 entries (made for single forms too). */
-GmStatus gm_re_row(GmRegex *rx, GmRe r, const uint32_t **row, GmError *err);
+/* Locked. The entries of all bytes (made for single forms too). */
+GmStatus gm_re_row(GmRegex *rx, GmRe r, const GmRow **row, GmError *err);
 /* Locked. One byte of each class of bytes that r tells apart and that does not kill it, with the entry after
  * it; at most 256. Makes no row. */
 GmStatus gm_re_branches(GmRegex *rx, GmRe r, uint8_t bytes[256], uint32_t entries[256], uint32_t *n, GmError *err);

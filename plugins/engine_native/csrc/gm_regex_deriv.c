@@ -164,9 +164,9 @@ GmStatus gm_re_deriv(GmRegex *rx, GmRe r, uint8_t byte, uint32_t *entry, GmError
     }
     GmReNode *node = re_at(rx, r);
     if (!node->is_single && node->misses++ > 0) {
-        const uint32_t *row;
+        const GmRow *row;
         GM_TRY(gm_re_row(rx, r, &row, err));
-        *entry = row[byte];
+        *entry = gm_row_at(row, byte);
         return GM_OK;
     }
     GmRe d;

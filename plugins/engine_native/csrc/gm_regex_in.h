@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+#if defined(__GNUC__)
+#define GM_NOINLINE __attribute__((noinline))
+#elif defined(_MSC_VER)
+#define GM_NOINLINE __declspec(noinline)
+#else
+#define GM_NOINLINE
+#endif
+
 static inline GmReNode *re_at(GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
 
 static inline const GmByteSet *re_set_of(const GmRegex *rx, const GmReNode *node)

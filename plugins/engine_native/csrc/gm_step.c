@@ -30,7 +30,7 @@ typedef struct WalkState { /* what a walk asks of a lexer state */
     uint32_t entry;      /* GM_RE_UNKNOWN: free */
     uint32_t cap;
     uint64_t groups;     /* of the loop; 0 where it must not be used */
-    const uint32_t *row; /* NULL for single forms */
+    const GmRow *row;    /* NULL for single forms */
 } WalkState;
 
 typedef struct Walk {
@@ -109,8 +109,10 @@ static inline GmStatus next_child(GmViews *vs, GmLevel *level, uint32_t *node, u
     const GmTrie *trie = vs->trie;
     *node = GM_NONE;
     if (level->row != NULL) {
+        const uint8_t *class_of = level->row->classes->of;
+        const uint32_t *entries = level->row->entry;
         while (level->at < level->to && *node == GM_NONE) {
-            *entry = level->row[trie->child_byte[level->at]];
+            *entry = entries[class_of[trie->child_byte[level->at]]];
             *node = *entry != 0 ? trie->child[level->at] : GM_NONE;
             level->at++;
         }
@@ -207,7 +209,7 @@ static GmStatus walk_entry(Walk *w, uint32_t top, uint32_t entry, GmRe debt, GmE
         GmRe rest = GM_RE_EMPTY;
         walked++;
         if (open->row != NULL) {
-            next = open->row[nodes[c].byte];
+            next = gm_row_at(open->row, nodes[c].byte);
         } else {
             GM_TRY(gm_re_deriv(vs->rx, open->re, nodes[c].byte, &next, err));
         }

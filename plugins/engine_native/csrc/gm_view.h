@@ -66,7 +66,7 @@ typedef uint32_t GmLex;
 static inline GmLex gm_lex(GmRe re, bool exempt) { return re << 1 | exempt; }
 
 typedef struct GmOpen { /* a trie node on the path of a walk */
-    const uint32_t *row;
+    const GmRow *row;
     uint32_t end;
     GmRe re, debt;
 } GmOpen;
@@ -76,12 +76,12 @@ typedef struct GmSubtree { /* a trie node and the entry that its byte has led to
 } GmSubtree;
 
 typedef struct GmPair { /* two lexer states on the path of a comparison */
-    const uint32_t *a, *b;
+    const GmRow *a, *b;
     uint32_t at, to; /* children still to come, by index */
 } GmPair;
 
 typedef struct GmLevel { /* a trie node on the path of a walk under no debt: children still to come, by index */
-    const uint32_t *row;
+    const GmRow *row;
     uint32_t at, to;
     GmRe re;
 } GmLevel;
