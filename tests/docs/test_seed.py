@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import json
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import glrmask
-from glrmask_core.plugins import manager
 
 BYTES = glrmask.Vocab.from_id_to_bytes({i: bytes([i]) for i in range(256)} | {256: b"", 257: b"lookup"})
 END = 256
@@ -115,15 +118,12 @@ def popping(symbol: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("as_text", [False, True])
-def test_parser_program(as_text: bool) -> None:
+@pytest.mark.parametrize("mode", glrmask.Optimization, ids=str)
+def test_parser_program(mode: glrmask.Optimization, as_text: bool) -> None:
     definition = {"stack_symbol_count": 2, "terminals": [pushing(1), popping(1)], "completion": popping(0)}
     program = glrmask.ParserProgram(json.dumps(definition) if as_text else definition)
     assert program.terminal_count == 2
-    able = [e for e in manager().engines().values() if e.capabilities.programs and e.priority >= 0]
-    engine = None if able else "oracle"  # the C engine learns programs later than grammars
-    mode = glrmask.Optimization.FAST_BUILD
-    constraint = program.compile(BYTES, [b"(", r"\)"], optimization=mode, engine=engine)
-    state = constraint.start()
+    state = program.compile(BYTES, [b"(", r"\)"], optimization=mode).start()
     assert state.is_accepting()
     assert allowed(state) == [ord("(")]
     state.commit_bytes(b"(()")
@@ -230,3 +230,90 @@ def test_memory_diagnostics() -> None:
     assert _internal.mimalloc_purge_delay() >= 0
     assert _internal.mimalloc_purge_decommits() in (True, False)
     _internal.collect_allocator(force=True)
+
+
+# -- the reference's own blocks ------------------------------------------------------------------------------------
+
+REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "spec" / "seed_api_reference.txt"
+
+
+def code_of(text: str) -> list[str]:
+    """The paragraphs that are Python with a call or an assignment, each run of them as one block."""
+    blocks: list[list[str]] = [[]]
+    for paragraph in text.split("\n\n"):
+        try:
+            tree = ast.parse(paragraph)
+        except SyntaxError:
+            tree = ast.Module([], [])
+        code = any(isinstance(node, (ast.Call, ast.Assign, ast.Import, ast.ImportFrom)) for node in ast.walk(tree))
+        if code:
+            blocks[-1].append(paragraph)
+        elif blocks[-1]:
+            blocks.append([])
+    return ["\n\n".join(block) for block in blocks if block]
+
+
+def llama() -> ModuleType:
+    """``llama_cpp`` with a model of four tokens, the last one an end of generation."""
+    texts = (b"lookup()", b"y", b"n", b"</s>")
+
+    def piece(vocab: Any, id: int, buffer: Any, size: int, lstrip: int, special: bool) -> int:
+        if buffer is None:
+            return -len(texts[id])
+        buffer.raw = texts[id]
+        return len(texts[id])
+
+    module = ModuleType("llama_cpp")
+    parts: dict[str, Any] = {
+        "Llama": lambda model_path, logits_all: SimpleNamespace(model=None, n_vocab=lambda: len(texts)),
+        "llama_model_get_vocab": lambda model: None,
+        "llama_vocab_is_eog": lambda vocab, id: id == 3,
+        "llama_vocab_get_attr": lambda vocab, id: 4,
+        "llama_token_to_piece": piece,
+    }
+    for name, part in parts.items():
+        setattr(module, name, part)
+    return module
+
+
+def sample_with_mask(logits: Any, mask: Any) -> int:
+    return int(np.where(mask, logits, -np.inf).argmax())
+
+
+def test_blocks_of_the_reference_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, one after the other, with what their text leaves open filled in."""
+    if not REFERENCE.exists():
+        pytest.skip(f"no {REFERENCE.parent.name}/{REFERENCE.name} beside the checkout")
+    blocks = code_of(REFERENCE.read_text(encoding="utf-8"))
+    monkeypatch.setitem(sys.modules, "llama_cpp", llama())
+    ab = glrmask.Grammar.from_ebnf('start ::= "a" "b"?').compile(BYTES, end_tokens=[END])
+    filled_in: dict[str, dict[str, Any]] = {  # before the first block with these words
+        "TOOL_CALL": {"tool_call_token_id": 3},
+        "Grammar.from_json_schema(schema)": {"schema": {"const": 1}, "grammar": 'start ::= "y" | "n"'},
+        "optimization=glrmask.Optimization.AUTO": {"grammar": glrmask.Grammar.from_ebnf('start ::= "y" | "n"')},
+        "ParserProgram(definition)": {
+            "definition": {"stack_symbol_count": 2, "terminals": [pushing(1), popping(1)], "completion": popping(0)},
+            "terminal_patterns": [b"y", "n"],
+        },
+        "while generating": {
+            "constraint": ab,
+            "configured_end_token_ids": {END},
+            "generating": True,
+            "model_vocab_size": 300,
+            "logits": np.arange(300),
+            "sample_with_mask": sample_with_mask,
+        },
+        "end_tokens=[eos_id]": {"eos_id": 3},
+        "payload_schema": {"payload_schema": {"type": "integer"}, "vocab": BYTES},
+    }
+    namespace: dict[str, Any] = {"__name__": "reference"}
+    for number, block in enumerate(blocks):
+        for words in [words for words in filled_in if words in block]:
+            namespace |= filled_in.pop(words)
+        try:
+            exec(compile(block, f"block {number}", "exec"), namespace)
+        except Exception as error:
+            raise AssertionError(f"block {number}:\n{block}") from error
+    assert not filled_in
+    assert namespace["token_id"] == END and namespace["constraint"].vocab is namespace["vocab"]
+    assert len(blocks) >= 15

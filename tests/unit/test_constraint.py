@@ -93,14 +93,14 @@ def test_save_is_deterministic_and_survives_loading(
 PROBE = """
 import hashlib, glrmask
 vocab = glrmask.Vocab.from_id_to_bytes({i: bytes([i]) for i in range(256)} | {256: b""})
-text = 'glrm 1; start s; ignore W; t W = / +/; extern token T; extern grammar A; extern grammar B; nt s = T (A | B);'
+text = 'glrm 1; start s; extern token T; extern grammar A; extern grammar B; extern grammar C; nt s = T (A | B | C);'
 schema = {"type": "object", "properties": {"a": {"enum": [1, "x"]}, "b": {"pattern": "^a+$"}}, "anyOf": [{}, True]}
 parent, child = glrmask.Grammar.from_glrm(text), glrmask.Grammar.from_json_schema(schema)
 token, ends = vocab.tokens([256, 3]), {255, 254, 253, 1}
 for mode in glrmask.Optimization:
     part = child.compile(vocab, end_tokens=ends, optimization=mode)
-    host = parent.compile_unlinked(vocab).bind("B", part).bind("T", token).bind("A", part)
-    source = parent.bind("A", child).bind("B", child).bind("T", token)
+    host = parent.compile_unlinked(vocab).bind("B", part).bind("C", part).bind("T", token).bind("A", part)
+    source = parent.bind("A", child).bind("B", child).bind("T", token).bind("C", child)
     made = source.compile(vocab, end_tokens=ends, optimization=mode)
     for data in (part.save(), host.save(), made.save(), host.link(end_tokens=ends, optimization=mode).save()):
         print(hashlib.sha256(data).hexdigest())

@@ -118,7 +118,7 @@ def test_empty_bytes_make_an_exact_only_id() -> None:
     assert 2 == len(vocab)
     assert b"" == vocab.bytes_of(1)
     assert [97, -1] == vocab.first_bytes.tolist()
-    assert 1 == vocab.token(1).id
+    assert 1 == vocab.token(1).id and 1 in vocab.domain and vocab.has(1)
 
 
 def test_bytes_of_an_unknown_id() -> None:

@@ -13,6 +13,7 @@ from glrmask_engine_native.worker import worker
 from glrmask_core.constraint import Constraint, compile_module, select_engine
 from glrmask_core.errors import ArtifactError
 from glrmask_core.ir import Builder, Module
+from glrmask_core.ir_link import inline
 from glrmask_core.options import CompileOptions, Limits, Optimization
 from glrmask_core.protocols import CompiledGrammar
 from glrmask_core.testing.checks import check_save_and_load, mask_words, random_walk
@@ -138,13 +139,16 @@ def longest_gap(call: Callable[[], object]) -> tuple[float, float]:
     return gap, took[0]
 
 
-def test_compiling_saving_and_loading_release_the_interpreter_lock() -> None:
+def test_compiling_linking_saving_and_loading_release_the_interpreter_lock() -> None:
     """Held over the whole call, the lock would leave a gap as long as the call."""
     module, engine = values(15_000), select_engine(CLOSED, "native")
+    b = Builder()
+    linked = inline(b.build(b.seq([b.terminal(b.literal(b"<")), b.extern_grammar("X")])), {"X": module}, {})
     made: list[CompiledGrammar] = []
     tables: list[bytes] = []
     for call in (
         lambda: made.append(engine.compile(module, VOCAB, CLOSED)),
+        lambda: engine.link(linked, VOCAB, CLOSED, made[:1]),  # type: ignore[attr-defined]
         lambda: tables.append(made[0].save()),
         lambda: engine.load(module, VOCAB, CLOSED, tables[0]),
     ):
