@@ -239,9 +239,7 @@ class Constraint(Closed):
         """
         from .artifact import load_constraint
 
-        return load_constraint(
-            as_text_bytes(data, any_format=True), vocab, check_engine(engine), background, limits
-        )
+        return load_constraint(as_text_bytes(data, any_format=True), vocab, check_engine(engine), background, limits)
 
     def __reduce__(self) -> NoReturn:
         raise ArgumentTypeError("a Constraint cannot be pickled; use save() and load()")

@@ -39,10 +39,11 @@ MAX_NODES = 1 << 24  # of what is written out once per slot: a child with open s
 class _Source:
     """A text with its front-end; parsed once."""
 
-    __slots__ = ("format", "frontend", "options", "parsed", "seconds", "text")
+    __slots__ = ("format", "frontend", "key", "options", "parsed", "seconds", "text")
 
     def __init__(self, format: str, frontend: Frontend, text: str, options: Mapping[str, Any]) -> None:
         self.format, self.frontend, self.text, self.options = format, frontend, text, own_copy(options)
+        self.key = format, text, _spelled(self.options)
         self.parsed: Parsed | None = None
         self.seconds = 0.0
 
@@ -54,9 +55,6 @@ class _Source:
             self.seconds = time.perf_counter() - started
             self.parsed = parsed
         return parsed
-
-    def key(self) -> tuple[str, str, str]:
-        return self.format, self.text, repr(sorted(self.options.items()))
 
 
 class Resolved(NamedTuple):
@@ -184,11 +182,11 @@ class Grammar(Closed):
         if not isinstance(other, Grammar):
             return NotImplemented
         if self is other or not (self._bindings or other._bindings):
-            return self._source is other._source or self._source.key() == other._source.key()
+            return self._source.key == other._source.key
         return self.digest() == other.digest()
 
     def __hash__(self) -> int:
-        return hash((self._source.key(), tuple(sorted(self._bindings))))
+        return hash((self._source.key, tuple(sorted(self._bindings))))
 
     def __copy__(self) -> Grammar:
         return self
@@ -250,6 +248,7 @@ class Grammar(Closed):
         other = Grammar._new()
         other._source, other._bindings = self._source, {**self._bindings, slot: bound}
         other._depth, other._digest, other._resolved = depth, None, None
+        other.digest()  # now that the child has one: later nobody recurses for it
         return other
 
     def _open(self) -> dict[str, str]:
@@ -363,7 +362,7 @@ class Grammar(Closed):
         import hashlib
 
         h = hashlib.blake2b(digest_size=32)
-        for part in self._source.key():
+        for part in self._source.key:
             data = part.encode("utf-8", "surrogatepass")
             h.update(len(data).to_bytes(8, "little") + data)
         for slot, value in sorted(self._bindings.items()):
@@ -374,6 +373,16 @@ class Grammar(Closed):
             h.update(json.dumps(slot).encode() + entry)
         self._digest = h.digest()
         return self._digest
+
+
+def _spelled(options: Mapping[str, Any]) -> str:
+    """Options as text that does not depend on the order of keys."""
+    try:
+        return json.dumps(options, sort_keys=True, default=repr) if options else ""
+    except (TypeError, ValueError):  # keys that cannot be sorted, or a ring
+        return repr(options)
+    except RecursionError:
+        raise ArgumentTypeError("the options nest too deeply; expected at most about 900 levels") from None
 
 
 def check_tokens(exact: Iterable[tuple[str, ExactToken | ExactTokens]], vocab: Vocab) -> None:

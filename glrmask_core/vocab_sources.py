@@ -14,11 +14,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .checks import MAX_ID
 from .errors import VocabError
 from .vocab import Vocab
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
 _SPACE = "\u2581"
+_MOST_BYTES = 1 << 20  # of one token; the longest known have some hundred
 _ATTR_UNUSED = 1 << 1
 _ATTR_CONTROL = 1 << 3
 
@@ -51,9 +53,12 @@ def from_llama_cpp(llm: Any) -> Vocab:
     if not hasattr(llm, "model") or not callable(getattr(llm, "n_vocab", None)):
         raise VocabError(f"a {type(llm).__name__} is no llama_cpp.Llama: it has no model or no n_vocab()")
     vocab = llama_cpp.llama_model_get_vocab(llm.model)
+    count = llm.n_vocab()
+    if not 0 <= count <= MAX_ID:
+        raise VocabError(f"llama.cpp announced {count} tokens; expected 0 to {MAX_ID}")
     texts: dict[int, bytes] = {}
     ends = []
-    for id in range(llm.n_vocab()):
+    for id in range(count):
         if llama_cpp.llama_vocab_is_eog(vocab, id):
             ends.append(id)
             texts[id] = b""
@@ -66,8 +71,8 @@ def from_llama_cpp(llm: Any) -> Vocab:
 
 def _llama_piece(to_piece: Callable[..., int], vocab: Any, id: int) -> bytes:
     needed = -to_piece(vocab, id, None, 0, 0, False)
-    if needed < 0:
-        raise VocabError(f"llama.cpp wrote {-needed} bytes of token {id} into no buffer")
+    if not 0 <= needed <= _MOST_BYTES:
+        raise VocabError(f"llama.cpp announced {needed} bytes for token {id}; expected 0 to {_MOST_BYTES}")
     if not needed:
         return b""
     buffer = ctypes.create_string_buffer(needed)

@@ -167,6 +167,17 @@ def test_headers_that_lie(saved: bytes, name: str, value: Any) -> None:
         Constraint.load(rebuilt({**header, name: value}, body))
 
 
+def test_a_backend_that_no_engine_has(saved: bytes, mini: Any) -> None:
+    header, body = parts(saved)
+    with pytest.raises(ValueError, match="LR_TABLE"):
+        Constraint.load(rebuilt({**header, "parser_backend": "lr_table"}, body))
+    open_one = glrmask.Grammar.from_source("a", format="mini").compile_unlinked(Vocab.from_dict({b"a": 0}))
+    header, body = parts(open_one.save())
+    loaded = UnlinkedConstraint.load(rebuilt({**header, "parser_backend": "lr_table"}, body))
+    with pytest.raises(ValueError, match="LR_TABLE"):
+        loaded.link()
+
+
 def test_headers_that_are_no_maps(saved: bytes) -> None:
     _, body = parts(saved)
     for header in ([], None, 3, {1: 2}, b""):

@@ -190,6 +190,13 @@ def test_options_are_the_grammars_own(grammar: Any) -> None:
     assert (before, value) == (made.digest(), hash(made))
     vocab = Vocab.from_id_to_bytes(dict(enumerate((b"1", b"2", b"3"))))
     assert [[0, 1], []] == masks(made.compile(vocab, engine="oracle"), [0])
+    one, other = {"http://a/": {"x": 1, "y": 2}, "http://b/": {}}, {"http://b/": {}, "http://a/": {"y": 2, "x": 1}}
+    assert Grammar.from_json_schema(True, resources=one) == Grammar.from_json_schema(True, resources=other)
+    deep: Any = {}
+    for _ in range(5000):
+        deep = {"not": deep}
+    with pytest.raises(glrmask.GrammarError, match="'http://a/' nests too deeply"):
+        Grammar.from_json_schema(True, resources={"http://a/": deep})
 
 
 def test_own_copy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import pickle
 import threading
@@ -76,6 +77,22 @@ def test_an_equal_vocabulary_is_fine_and_the_receiver_stays(grammar: Any, letter
     bound = host.bind("P", grammar("a").compile(twin, engine="oracle")).bind("T", twin.token(20))
     assert {} == bound.unbound_slots()
     assert {"P": "grammar", "T": "token"} == host.unbound_slots()
+
+
+def test_a_child_of_an_equal_vocabulary_that_is_gone(grammar: Any, letters: Vocab, engine: str) -> None:
+    """The child has run and was closed for the twin; both are dropped before what was linked runs."""
+    host = grammar("x $P y").compile_unlinked(letters)
+    for mode in Optimization if engine == "native" else [Optimization.AUTO]:
+        twin = Vocab.from_id_to_bytes({i: letters.bytes_of(i) for i in letters.domain})
+        child = grammar("a b* | abc").compile(twin, engine=engine, optimization=mode)
+        trace(child, [0, 1, 1])
+        linked = host.bind("P", child).link(engine=engine, optimization=mode)
+        own = host.bind("P", grammar("a b* | abc").compile(letters, engine=engine, optimization=mode))
+        del twin, child
+        gc.collect()
+        assert linked.vocab is letters and linked.save() == own.link(engine=engine, optimization=mode).save()
+        for tokens in ([3, 0, 1, 1, 4], [3, 8, 4], [3, 6, 2, 4], [9, 4]):
+            assert trace(own.link(engine="oracle"), tokens) == trace(linked, tokens)
 
 
 def test_order_of_binds_is_irrelevant(grammar: Any, letters: Vocab, engine: str) -> None:

@@ -142,6 +142,23 @@ def test_open_slots_do_not_double_without_end(grammar: Any, letters: Vocab) -> N
         wide.compile(letters)
 
 
+def test_children_with_open_slots_are_bounded_in_size(grammar: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from glrmask_core import grammar as module
+
+    child = grammar("a b c @T")
+    parent = grammar("$P $Q").bind("P", child).bind("Q", child)
+    nodes = 2 * len(child._resolve().module)
+    for most in (nodes, nodes - 1):
+        monkeypatch.setattr(module, "MAX_NODES", most)
+        again = grammar("$P $Q").bind("P", child).bind("Q", child)
+        assert again == parent
+        if most == nodes:
+            assert ["P.T", "Q.T"] == list(again.slots())
+        else:
+            with pytest.raises(glrmask.BindError, match=f"more than {most} nodes in children with open slots"):
+                again.slots()
+
+
 def test_linked_children_used_twice_on_every_level(grammar: Any, letters: Vocab) -> None:
     host = grammar("$P $Q").compile_unlinked(letters)
     child: Constraint = grammar("a* ~gone", warn=True).compile(letters, engine="null")

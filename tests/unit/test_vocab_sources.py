@@ -66,12 +66,21 @@ def test_llama_cpp(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [2, 3, 4] == [vocab.token(id).id for id in (2, 3, 4)]
 
 
-@pytest.mark.parametrize("announced", [5, -9, -1])
+@pytest.mark.parametrize("announced", [5, -9, -1, -(2**31), -(2**20) - 1])
 def test_llama_cpp_bad_sizes(monkeypatch: pytest.MonkeyPatch, announced: int) -> None:
     llm = FakeLlama()
     llm.announced[0] = announced
     monkeypatch.setitem(sys.modules, "llama_cpp", llm.module())
     with pytest.raises(ValueError, match="token 0"):
+        Vocab.from_llama_cpp(llm)
+
+
+@pytest.mark.parametrize("count", [-1, 2**32])
+def test_llama_cpp_bad_counts(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    llm = FakeLlama()
+    llm.n_vocab = lambda: count  # type: ignore[method-assign]
+    monkeypatch.setitem(sys.modules, "llama_cpp", llm.module())
+    with pytest.raises(ValueError, match=f"announced {count} tokens"):
         Vocab.from_llama_cpp(llm)
 
 

@@ -92,3 +92,5 @@ def resource_text(uri: object, schema: Any) -> str:
         return json.dumps(schema)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(f"resources: {uri!r} is not JSON: {error}") from None
+    except RecursionError:
+        raise GrammarError(f"resources: {uri!r} nests too deeply; expected at most about 900 levels") from None
