@@ -3,6 +3,9 @@
 ``python benchmarks/modes_agree.py [--schemas 600] [--vocab llama3]``: every MaskBench schema that compiles, every
 instance of it as text, the mask after every token compared word by word between FAST_BUILD, BALANCED,
 FAST_RUNTIME and AUTO (with its worker running). Limits of FAST_RUNTIME count apart. Exit code 1 on a difference.
+
+With ``--linked`` each schema is compiled, used for its first instance and linked into a host, and compared with the
+same host compiled from source.
 """
 
 from __future__ import annotations
@@ -38,6 +41,29 @@ def compile_all(text: str, vocab: glrmask.Vocab, count: Counter[str]) -> dict[st
     return out
 
 
+HOST = 'glrm 1;\nstart start;\nextern grammar CALL;\nnt start = "<call>" CALL "</call>" start | "none";\n'
+
+
+def compile_linked(
+    text: str, vocab: glrmask.Vocab, used: list[int], host: glrmask.UnlinkedConstraint, count: Counter[str]
+) -> dict[str, glrmask.Constraint]:
+    """A host with the schema as a compiled child that has made masks for ``used``, and from source."""
+    try:
+        child = glrmask.Grammar.from_json_schema(text)
+        compiled = child.compile(vocab)
+    except ValueError:
+        count["refused"] += 1
+        return {}
+    state = compiled.start(0)
+    for token in used[: state.validate_tokens(used)]:
+        state.fill_mask(np.zeros(compiled.mask_len(), np.uint32))
+        state.commit_token(token)
+    return {
+        "linked": host.bind("CALL", compiled).link(),
+        "source": glrmask.Grammar.from_glrm(HOST).bind("CALL", child).compile(vocab),
+    }
+
+
 def compare(constraints: dict[str, glrmask.Constraint], ids: list[int], words: int, count: Counter[str]) -> str | None:
     """Where two levels differ, or None. Follows the ids as far as they are allowed."""
     states = {name: c.start(0) for name, c in constraints.items()}
@@ -64,6 +90,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--schemas", type=int, default=600)
     parser.add_argument("--vocab", default="llama3")
+    parser.add_argument("--linked", action="store_true", help="compare linking with compiling from source instead")
     args = parser.parse_args()
     real = load(args.vocab)
     if real is None:
@@ -75,13 +102,19 @@ def main() -> int:
     words = (vocab.max_id + 32) // 32
     count: Counter[str] = Counter()
     wrong = []
+    host = glrmask.Grammar.from_glrm(HOST).compile_unlinked(vocab)
     for row in rows[: args.schemas]:
-        constraints = compile_all(json.dumps(row["schema"]), vocab, count)
+        text, texts = json.dumps(row["schema"]), [json.dumps(test["data"], ensure_ascii=False) for test in row["tests"]]
+        if args.linked:
+            constraints = compile_linked(text, vocab, encode(texts[0].encode()) if texts else [], host, count)
+            texts = [f"<call>{one}</call><call>{one}</call>none" for one in texts]
+        else:
+            constraints = compile_all(text, vocab, count)
         if len(constraints) < 2:
             continue
         count["schemas"] += 1
-        for test in row["tests"]:
-            found = compare(constraints, encode(json.dumps(test["data"], ensure_ascii=False).encode()), words, count)
+        for one in texts:
+            found = compare(constraints, encode(one.encode()), words, count)
             if found:
                 wrong.append(f"{row['name']}: {found}")
                 break

@@ -54,6 +54,9 @@ _FIXED[ir.ANY_ORDER] = 4
 # Ops whose numbers in the args pool are all nodes.
 _LISTS = np.zeros(OPS, bool)
 _LISTS[[ir.LEX_SEQ, ir.LEX_CHOICE, ir.SEQ, ir.CHOICE, ir.SEPARATED]] = True
+# Ops whose numbers in the args pool are references and others in turn.
+_OTHERS = np.zeros(OPS, bool)
+_OTHERS[[ir.LITERALS, ir.ANY_ORDER, ir.AUTOMATON]] = True
 
 
 def column_kinds(rows: Ints) -> npt.NDArray[np.int8]:
@@ -80,15 +83,21 @@ def spread(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
 
 def pooled_kinds(rows: Ints, args: Ints) -> npt.NDArray[np.int8]:
     """What each number of the args pool refers to: int8[len(args)]. The ranges of ``rows`` must be in bounds."""
-    kinds = np.zeros(len(args), np.int8)
+    n = len(args) + 1
     ops = rows[:, 0]
     listed = rows[_LISTS[ops]]
-    kinds[spread(listed[:, 1].astype(np.int64), args_lengths(listed))] = NODE
-    texts = rows[ops == ir.LITERALS]
+    starts = listed[:, 1]
+    begun = np.cumsum(np.bincount(starts, minlength=n) - np.bincount(starts + args_lengths(listed), minlength=n))
+    kinds: npt.NDArray[np.int8] = (begun[:-1] > 0) * np.int8(NODE)
+    others = rows[_OTHERS[ops]]
+    if not len(others):
+        return kinds
+    ops = others[:, 0]
+    texts = others[ops == ir.LITERALS]
     kinds[spread(texts[:, 1].astype(np.int64), args_lengths(texts))[0::2]] = BLOB
-    for _, at, count, _ in rows[ops == ir.ANY_ORDER].tolist():
+    for _, at, count, _ in others[ops == ir.ANY_ORDER].tolist():
         kinds[at : at + 2] = NODE
         kinds[at + 4 : at + 4 + 2 * count : 2] = NODE
-    for at in rows[ops == ir.AUTOMATON, 1].tolist():
+    for at in others[ops == ir.AUTOMATON, 1].tolist():
         kinds[at + 4 : at + 3 + 3 * int(args[at + 2]) : 3] = NODE
     return kinds

@@ -1,8 +1,9 @@
 """Puts grammars and exact tokens into the slots of a module.
 
-The children's nodes come first, each child's renumbered by a constant (0 for the first), then the parent's; so
-children keep smaller ids than their parents. All of it is array arithmetic: the cost is that of copying the arrays.
-A child that is closed is copied once, however many slots it fills.
+The children's nodes come first, the largest child's as they are, each other one's renumbered by a constant, then the
+parent's; so children keep smaller ids than their parents, and an engine that has compiled the first child finds its
+nodes where they were. All of it is array arithmetic: the cost is that of copying the arrays. A child that is closed is
+copied once, however many slots it fills.
 """
 
 from __future__ import annotations
@@ -94,13 +95,13 @@ class _Joined:
 
     def _shifted(self, rows: Ints, args: Ints, rules: Ints) -> tuple[Ints, Ints, Ints]:
         """The arrays with every reference moved behind what is here; ``rows`` in place."""
-        shift = np.zeros(6, np.int32)
-        shift[[NODE, ARGS, BLOB, NAME, RULE]] = self.nodes, self.n_args, self.n_blob, len(self.names), self.n_rules
+        offsets = {NODE: self.nodes, ARGS: self.n_args, BLOB: self.n_blob, NAME: len(self.names), RULE: self.n_rules}
+        shift = np.array([offsets.get(kind, 0) for kind in range(6)], np.int32)
         if len(args):
-            of = pooled_kinds(rows, args)
-            args = args + np.where((of != 0) & (args >= 0), shift[of], 0)
-        rows[:, 1:] += np.where(rows[:, 1:] >= 0, shift[column_kinds(rows)], 0)
-        return rows, args, rules + np.tile(shift[[NAME, NODE]], len(rules) // 2)
+            args = args + shift[pooled_kinds(rows, args)] * (args >= 0)
+        columns = rows[:, 1:]
+        columns += shift[column_kinds(rows)] * (columns >= 0)
+        return rows, args, (rules.reshape(-1, 2) + shift[[NAME, NODE]]).reshape(-1)
 
     def add_args(self, values: Sequence[int]) -> int:
         """Append to the args pool; returns where."""
@@ -131,25 +132,26 @@ def inline(parent: Module, grammars: Mapping[str, Module], tokens: Mapping[str, 
     if not grammars and not tokens:
         return parent
     out = _Joined()
-    slots: dict[str, str] = {}
     roots: dict[str, int] = {}
     shared: dict[int, int] = {}
-    for slot, kind in parent.slots.items():
-        child = grammars.get(slot)
-        if child is None:
-            if slot not in tokens:
-                slots[slot] = kind
-            continue
+    given = [slot for slot in parent.slots if slot in grammars]
+    for slot in sorted(given, key=lambda slot: len(grammars[slot]), reverse=True):
+        child = grammars[slot]
         root = shared.get(id(child))
         if root is None:
             rows, offset = out.add(child)
             root = child.root + offset
             if child.slots:
                 _rename_slots(out, rows, slot)
-                slots.update({f"{slot}.{name}": kind for name, kind in child.slots.items()})
             else:
                 shared[id(child)] = root
         roots[slot] = root
+    slots: dict[str, str] = {}
+    for slot, kind in parent.slots.items():
+        if slot in grammars:
+            slots.update({f"{slot}.{name}": kind for name, kind in grammars[slot].slots.items()})
+        elif slot not in tokens:
+            slots[slot] = kind
     rows, offset = out.add(parent)
     _fill_slots(out, rows, roots, tokens)
     return Module(

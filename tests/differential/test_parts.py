@@ -24,11 +24,20 @@ def host(number: int) -> str:
     return f"glrm 1;\nstart start;\nextern grammar X;\n{HOSTS[number % len(HOSTS)]}\n"
 
 
+def left(state: glrmask.ConstraintState) -> int | None:
+    """Bytes of a shortest completion, None when bytes do not complete it."""
+    try:
+        return len(state.shortest_completion())
+    except (glrmask.StateError, glrmask.LimitExceededError):
+        return None
+
+
 def alike(one: glrmask.Constraint, other: glrmask.Constraint, seed: int, steps: int = 10) -> None:
     x, y = one.start(0), other.start(0)
     for token in [*random_walk(one, random.Random(seed), steps), None]:
         assert mask_words(x).tobytes() == mask_words(y).tobytes()
         assert (x.is_accepting(), x.is_rejected()) == (y.is_accepting(), y.is_rejected())
+        assert str(x.explain(b"a!")) == str(y.explain(b"a!"))
         if token is not None:
             x.commit_token(token)
             y.commit_token(token)
@@ -56,8 +65,43 @@ def test_random_grammars(seed: int) -> None:
     fresh = glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
     assert unused is not None
     apart = glrmask.Grammar.from_glrm(text).compile_unlinked(fresh).bind("X", unused).link(optimization=mode)
+    assert left(linked.start(0)) == left(apart.start(0))
     for walk in range(8):
         alike(linked, apart, walk)
+
+
+BOTH = (
+    'nt start = X "a" Y | Y X;',
+    "ignore SPACE;\nt SPACE = /[ b]+/;\nnt start = (X | Y)*;",
+    'nt start = X start Y | "c";',
+)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_several_children(seed: int) -> None:
+    """The larger one is taken as it is, wherever its slot stands; the other one is built behind it."""
+    world = roll_world(RandomDice(47_000 + seed))
+    modes = {"optimization": [glrmask.Optimization.FAST_BUILD, glrmask.Optimization.BALANCED][seed % 2]}
+    try:
+        first = compile_world(world, "native", modes["optimization"])
+    except glrmask.LimitExceededError:
+        pytest.skip("past a limit")
+    if first is None:
+        pytest.skip("matches nothing")
+    vocab = world.vocab
+    words = glrmask.Grammar.from_ebnf('start ::= "a" start | "b" | "a!" start "a"').compile(vocab, **modes)
+    text = f"glrm 1;\nstart start;\nextern grammar X;\nextern grammar Y;\n{BOTH[seed % len(BOTH)]}\n"
+    unlinked = glrmask.Grammar.from_glrm(text).compile_unlinked(vocab)
+    fresh = glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
+    apart = glrmask.Grammar.from_glrm(text).compile_unlinked(fresh)
+    for x, y in ((first, words), (words, first), (first, first)):
+        linked = unlinked.bind("X", x).bind("Y", y).link(**modes)
+        plain = apart.bind("X", x).bind("Y", y).link(**modes)
+        again = unlinked.bind("X", linked).bind("Y", x).link(**modes)
+        deeper = apart.bind("X", linked).bind("Y", x).link(**modes)
+        for walk in range(3):
+            alike(linked, plain, walk)
+            alike(again, deeper, walk)
 
 
 def objects(n: int) -> glrmask.Grammar:

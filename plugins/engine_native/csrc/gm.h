@@ -96,7 +96,7 @@ GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_
                                 uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
                                 uint32_t n_rules, uint32_t root, const GmOptions *options, GmError *err);
 /* The same for a module that holds the grammars of other constraints of the vocabulary: their tables are used again,
- * and they are kept. */
+ * and they are kept. One that the module begins with is not lowered again. */
 GmConstraint *gm_constraint_link(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,
                                  uint32_t n_args, const uint8_t *blob, uint64_t n_blob, const int32_t *rules,
                                  uint32_t n_rules, uint32_t root, GmConstraint *const *parts, uint32_t n_parts,

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Incoming edges by state and calls by rule, as linked lists through the edges. */
+/* Incoming edges by state and calls by rule, as linked lists through the edges. Those of a part are left out; other
+ * states lead into it by calls only, and to the end. */
 typedef struct Reverse {
     GmNfa *nfa;
     uint32_t *head;      /* per state: edge + 1 */
@@ -20,15 +21,16 @@ static GmStatus reverse_init(Reverse *rev, GmNfa *nfa, GmArena *arena, GmError *
     void *p;
     memset(rev, 0, sizeof *rev);
     rev->nfa = nfa;
-    GM_TRY(gm_arena_zeroed(arena, (size_t)n_states * 2 + (size_t)n_edges * 3 + (size_t)n_rules * 2, sizeof(uint32_t), &p, err));
+    GM_TRY(gm_arena_zeroed(arena, (size_t)n_states * 2 + n_rules, sizeof(uint32_t), &p, err));
     rev->head = p;
     rev->entry_head = rev->head + n_states;
-    rev->next = rev->entry_head + n_states;
+    rev->call_head = rev->entry_head + n_states;
+    GM_TRY(gm_arena_alloc(arena, ((size_t)n_edges * 3 + n_rules) * sizeof(uint32_t), &p, err)); /* written before read */
+    rev->next = p;
     rev->source = rev->next + n_edges;
     rev->call_next = rev->source + n_edges;
-    rev->call_head = rev->call_next + n_edges;
-    rev->entry_next = rev->call_head + n_rules;
-    for (uint32_t s = 0; s < n_states; s++) {
+    rev->entry_next = rev->call_next + n_edges;
+    for (uint32_t s = gm_nfa_old_states(nfa); s < n_states; s++) {
         for (uint32_t e = nfa->states.data[s].edges; e != GM_NONE; e = nfa->edges.data[e].next) {
             const GmNfaEdge *edge = &nfa->edges.data[e];
             rev->source[e] = s;
@@ -40,7 +42,7 @@ static GmStatus reverse_init(Reverse *rev, GmNfa *nfa, GmArena *arena, GmError *
             }
         }
     }
-    for (uint32_t r = 0; r < n_rules; r++) {
+    for (uint32_t r = gm_nfa_old_rules(nfa); r < n_rules; r++) {
         uint32_t entry = nfa->rules.data[r].entry;
         rev->entry_next[r] = rev->entry_head[entry];
         rev->entry_head[entry] = r + 1;
@@ -115,7 +117,8 @@ static GmStatus mark_source(Reverse *rev, uint32_t e, GmError *err)
 static GmStatus find_useful_rules(Reverse *rev, GmError *err)
 {
     GmNfa *nfa = rev->nfa;
-    for (uint32_t s = 0; s < nfa->states.len; s++) {
+    GM_PUSH(nfa->mem, rev->todo, GM_NFA_END);
+    for (uint32_t s = gm_nfa_old_states(nfa); s < nfa->states.len; s++) {
         if (nfa->states.data[s].alive) {
             GM_PUSH(nfa->mem, rev->todo, s);
         }
@@ -239,7 +242,21 @@ static GmStatus tarjan_run(GmNfa *nfa, Tarjan *t, GmGroups *groups, uint32_t roo
     return GM_OK;
 }
 
-static GmStatus find_groups(GmNfa *nfa, GmArena *arena, GmGroups *groups, GmError *err)
+/* The groups of the part come first. */
+static GmStatus begin_groups(const GmNfa *nfa, const GmGroups *known, GmGroups *groups, GmError *err)
+{
+    groups->member.len = groups->off.len = 0;
+    for (uint32_t i = 0; known != NULL && i < known->member.len; i++) {
+        GM_PUSH(nfa->mem, groups->member, known->member.data[i]);
+    }
+    for (uint32_t i = 0; known != NULL && i + 1 < known->off.len; i++) {
+        GM_PUSH(nfa->mem, groups->off, known->off.data[i]);
+    }
+    GM_PUSH(nfa->mem, groups->off, groups->member.len);
+    return GM_OK;
+}
+
+static GmStatus find_groups(GmNfa *nfa, GmArena *arena, const GmGroups *known, GmGroups *groups, GmError *err)
 {
     uint32_t n = nfa->rules.len;
     Tarjan t;
@@ -250,12 +267,11 @@ static GmStatus find_groups(GmNfa *nfa, GmArena *arena, GmGroups *groups, GmErro
     t.low = t.number + n;
     t.stacked = t.low + n;
     t.seen = t.stacked + n;
-    groups->member.len = groups->off.len = 0;
-    GmStatus status = gm_vec_reserve(nfa->mem, (void **)&groups->off.data, &groups->off.cap, 1, sizeof(uint32_t), err);
-    if (status == GM_OK) {
-        groups->off.data[groups->off.len++] = 0;
+    for (uint32_t r = 0; r < gm_nfa_old_rules(nfa); r++) {
+        t.number[r] = 1; /* closed before: no call leads out of the part */
     }
-    for (uint32_t r = 0; r < n && status == GM_OK; r++) {
+    GmStatus status = begin_groups(nfa, known, groups, err);
+    for (uint32_t r = gm_nfa_old_rules(nfa); r < n && status == GM_OK; r++) {
         if (t.number[r] == 0 && nfa->rules.data[r].useful) {
             status = tarjan_run(nfa, &t, groups, r, err);
         }
@@ -267,12 +283,14 @@ static GmStatus find_groups(GmNfa *nfa, GmArena *arena, GmGroups *groups, GmErro
     return status;
 }
 
+/* Those of a part stay, but for the end, which it shares with what comes behind it. */
 static void forget_marks(GmNfa *nfa)
 {
-    for (uint32_t s = 0; s < nfa->states.len; s++) {
+    nfa->states.data[GM_NFA_END].ends = 0;
+    for (uint32_t s = gm_nfa_old_states(nfa); s < nfa->states.len; s++) {
         nfa->states.data[s].alive = nfa->states.data[s].moves = nfa->states.data[s].ends = 0;
     }
-    for (uint32_t r = 0; r < nfa->rules.len; r++) {
+    for (uint32_t r = gm_nfa_old_rules(nfa); r < nfa->rules.len; r++) {
         nfa->rules.data[r].nullable = nfa->rules.data[r].useful = 0;
         nfa->rules.data[r].group = GM_NONE;
     }
@@ -306,7 +324,7 @@ static bool block_rules(GmNfa *nfa)
     return blocked;
 }
 
-static GmStatus analyse_once(GmNfa *nfa, GmGroups *groups, GmError *err)
+static GmStatus analyse_once(GmNfa *nfa, const GmGroups *known, GmGroups *groups, GmError *err)
 {
     forget_marks(nfa);
     GmArena scratch;
@@ -321,17 +339,17 @@ static GmStatus analyse_once(GmNfa *nfa, GmGroups *groups, GmError *err)
         status = find_useful_rules(&rev, err);
     }
     if (status == GM_OK) {
-        status = find_groups(nfa, &scratch, groups, err);
+        status = find_groups(nfa, &scratch, known, groups, err);
     }
     GM_VEC_FREE(nfa->mem, rev.todo);
     gm_arena_deinit(&scratch);
     return status;
 }
 
-GmStatus gm_analyse(GmNfa *nfa, GmGroups *groups, GmError *err)
+GmStatus gm_analyse(GmNfa *nfa, const GmGroups *known, GmGroups *groups, GmError *err)
 {
     do { /* each round takes the edges off one more rule at least */
-        GM_TRY(analyse_once(nfa, groups, err));
+        GM_TRY(analyse_once(nfa, known, groups, err));
     } while (block_rules(nfa));
     return GM_OK;
 }

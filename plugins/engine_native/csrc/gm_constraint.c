@@ -103,12 +103,30 @@ typedef struct Source {
     uint32_t n_parts;
 } Source;
 
+static bool lends(const GmConstraint *c, const GmConstraint *part)
+{
+    return part->foci == NULL && part->vocab == c->vocab; /* of an equal vocabulary: numbers are not compared */
+}
+
+/* The part whose lowering can be taken over, or NULL. Closed tables are saved and must not depend on it. */
+static GmCore *first_part(const GmConstraint *c, const Source *source, const GmOptions *options)
+{
+    for (uint32_t i = 0; i < source->n_parts && options->mode != GM_MODE_FAST_RUNTIME; i++) {
+        GmConstraint *part = source->parts[i];
+        if (lends(c, part) &&
+            gm_core_begins(&c->module, &part->core, options->states, options->lexer_states, options->expansion)) {
+            return &part->core;
+        }
+    }
+    return NULL;
+}
+
 /* Parts lend their steps. */
 static GmStatus take_parts(GmConstraint *c, const Source *source, GmError *err)
 {
     for (uint32_t i = 0; i < source->n_parts; i++) {
         GmConstraint *part = source->parts[i];
-        if (part->foci == NULL && part->vocab == c->vocab) { /* of an equal vocabulary: numbers are not compared */
+        if (lends(c, part)) {
             GM_PUSH(&c->core.mem, c->parts, part);
             gm_constraint_retain(part);
             GM_PUSH(&c->core.mem, c->core.views.parts, ((GmPart){&part->core.views, &part->core.lock}));
@@ -119,7 +137,8 @@ static GmStatus take_parts(GmConstraint *c, const Source *source, GmError *err)
 
 static GmStatus build_grammar(GmConstraint *c, const Source *source, const GmOptions *options, GmError *err)
 {
-    GM_TRY(gm_core_build(&c->core, &c->module, options->states, options->lexer_states, options->expansion, err));
+    GM_TRY(gm_core_build(&c->core, &c->module, first_part(c, source, options), options->states, options->lexer_states,
+                         options->expansion, err));
     GM_TRY(take_parts(c, source, err));
     return fill_tables(&c->core, options, source->tables, source->n_tables, err);
 }

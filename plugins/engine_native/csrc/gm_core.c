@@ -20,14 +20,27 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
     gm_map_init(&core->local_map);
 }
 
-GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
+bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
+                    uint32_t max_expansion)
+{
+    return part->rx.lowered.nodes <= max_lexer_states && gm_nfa_begins(module, &part->net.nfa, max_states, max_expansion);
+}
+
+GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err)
 {
     const GmTrie *trie = core->trie;
-    GM_TRY(gm_re_init(&core->rx, &core->mem, &core->arena, trie->longest, max_lexer_states, err));
+    if (part != NULL) {
+        gm_core_lock(part);
+        GmStatus status = gm_re_init_like(&core->rx, &core->mem, &core->arena, max_lexer_states, &part->rx, err);
+        gm_core_unlock(part);
+        GM_TRY(status);
+    } else {
+        GM_TRY(gm_re_init(&core->rx, &core->mem, &core->arena, trie->longest, max_lexer_states, err));
+    }
     GM_TRY(gm_views_init(&core->views, &core->mem, &core->arena, &core->rx, trie, core->shared, err));
-    return gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, trie->longest, max_states, max_expansion,
-                        err);
+    return gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, part != NULL ? &part->net : NULL,
+                        trie->longest, max_states, max_expansion, err);
 }
 
 void gm_core_deinit(GmCore *core)

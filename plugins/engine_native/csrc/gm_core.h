@@ -78,8 +78,12 @@ typedef struct GmCore {
 
 /* The trie and the module are borrowed; `owner` lends its allocator. */
 void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMem *owner, size_t memory);
-GmStatus gm_core_build(GmCore *core, const GmModule *module, uint32_t max_states, uint32_t max_lexer_states,
+/* `part`: of a module that this one begins with, whose lowering is taken over (gm_core_begins); or NULL. */
+GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err);
+/* Does the module begin with that of `part`, and do the limits allow what is taken over? */
+bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
+                    uint32_t max_expansion);
 void gm_core_deinit(GmCore *core);
 /* Take the lock and leave no trace of a computation that was cut short. */
 void gm_core_lock(GmCore *core);

@@ -119,6 +119,22 @@ GmStatus gm_map_reserve(GmMap *map, GmMem *mem, uint32_t n, GmError *err)
     return table != NULL && cap == table->cap ? GM_OK : map_grow(map, mem, cap, err);
 }
 
+GmStatus gm_map_copy(GmMap *map, GmMem *mem, const GmMap *other, GmError *err)
+{
+    const GmMapTable *table = gm_load(&((GmMap *)(uintptr_t)other)->table);
+    if (table == NULL) {
+        return GM_OK;
+    }
+    void *p = NULL;
+    GM_TRY(gm_mem_resize(mem, &p, 0, map_bytes(table->cap), err));
+    GmMapTable *fresh = p;
+    memcpy(fresh, table, map_bytes(table->cap));
+    fresh->outgrown = NULL;
+    map->len = other->len;
+    gm_store(&map->table, fresh);
+    return GM_OK;
+}
+
 GmStatus gm_map_put(GmMap *map, GmMem *mem, uint64_t key, uint32_t value, GmError *err)
 {
     const GmMapTable *table = gm_load(&map->table);
@@ -189,23 +205,36 @@ static void index_insert(GmIndex *index, uint64_t high, uint32_t at, uint32_t id
     index->slots[at] = high << 32 | (id + 1);
 }
 
+static GmStatus index_grow(GmIndex *index, GmMem *mem, uint32_t cap, GmError *err)
+{
+    void *p = NULL;
+    GM_TRY(gm_mem_resize(mem, &p, 0, (size_t)cap * sizeof(uint64_t), err));
+    memset(p, 0, (size_t)cap * sizeof(uint64_t));
+    GmIndex fresh = {p, cap, index->len};
+    for (uint32_t i = 0; i < index->cap; i++) {
+        uint64_t slot = index->slots[i]; /* the high half of the hash only; the low half is derived from it */
+        if (slot != 0) {
+            index_insert(&fresh, slot >> 32, (uint32_t)(slot >> 32), (uint32_t)slot - 1);
+        }
+    }
+    gm_mem_free(mem, index->slots, (size_t)index->cap * sizeof(uint64_t));
+    *index = fresh;
+    return GM_OK;
+}
+
+GmStatus gm_index_reserve(GmIndex *index, GmMem *mem, uint32_t n, GmError *err)
+{
+    uint32_t cap = index->cap == 0 ? 64 : index->cap;
+    while (cap / 2 < index->len + n && cap < (1u << 30)) {
+        cap *= 2;
+    }
+    return cap == index->cap ? GM_OK : index_grow(index, mem, cap, err);
+}
+
 GmStatus gm_index_add(GmIndex *index, GmMem *mem, uint64_t hash, uint32_t id, GmError *err)
 {
     if (index->len + 1 > index->cap / 2) {
-        /* Slots keep the high half of the hash only; the low half is derived from it. */
-        uint32_t cap = index->cap == 0 ? 64 : index->cap * 2;
-        void *p = NULL;
-        GM_TRY(gm_mem_resize(mem, &p, 0, (size_t)cap * sizeof(uint64_t), err));
-        memset(p, 0, (size_t)cap * sizeof(uint64_t));
-        GmIndex fresh = {p, cap, index->len};
-        for (uint32_t i = 0; i < index->cap; i++) {
-            uint64_t slot = index->slots[i];
-            if (slot != 0) {
-                index_insert(&fresh, slot >> 32, (uint32_t)(slot >> 32), (uint32_t)slot - 1);
-            }
-        }
-        gm_mem_free(mem, index->slots, (size_t)index->cap * sizeof(uint64_t));
-        *index = fresh;
+        GM_TRY(index_grow(index, mem, index->cap == 0 ? 64 : index->cap * 2, err));
     }
     index_insert(index, hash >> 32, (uint32_t)(hash >> 32), id);
     index->len++;

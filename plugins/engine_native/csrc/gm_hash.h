@@ -61,6 +61,9 @@ GmStatus gm_map_reserve(GmMap *map, GmMem *mem, uint32_t n, GmError *err);
 /* Owner only; the key must be absent. */
 GmStatus gm_map_put(GmMap *map, GmMem *mem, uint64_t key, uint32_t value, GmError *err);
 
+/* Fill an empty map with what another one holds, which nobody changes meanwhile. */
+GmStatus gm_map_copy(GmMap *map, GmMem *mem, const GmMap *other, GmError *err);
+
 /* Owner only: walk all keys, in no order. *at is 0 at first; false at the end. */
 bool gm_map_next(const GmMap *map, uint32_t *at, uint64_t *key, uint32_t *value);
 
@@ -74,6 +77,8 @@ typedef struct GmIndex {
 void gm_index_deinit(GmIndex *index, GmMem *mem);
 /* Forget all entries, keep the memory. */
 void gm_index_clear(GmIndex *index);
+/* Room for n more entries at once. */
+GmStatus gm_index_reserve(GmIndex *index, GmMem *mem, uint32_t n, GmError *err);
 /* Walk candidates: start with *at = (uint32_t)(hash >> 32), call until it returns GM_NONE. */
 uint32_t gm_index_next(const GmIndex *index, uint64_t hash, uint32_t *at);
 GmStatus gm_index_add(GmIndex *index, GmMem *mem, uint64_t hash, uint32_t id, GmError *err);

@@ -32,7 +32,7 @@ GmStatus gm_lower_edge(GmNfa *nfa, uint32_t from, GmEdgeKind kind, uint32_t sym,
 GmStatus gm_lower_rule(GmNfa *nfa, GmRuleKind kind, uint32_t node, uint32_t ctx, uint32_t *out, GmError *err)
 {
     *out = nfa->rules.len;
-    GmRule rule = {(uint8_t)kind, 0, 0, node, ctx, GM_NONE, GM_NONE, GM_NONE, GM_NONE};
+    GmRule rule = {(uint8_t)kind, 0, 0, node, ctx, GM_NONE, GM_NONE, GM_NONE};
     GM_PUSH(nfa->mem, nfa->rules, rule);
     return GM_OK;
 }
@@ -45,19 +45,21 @@ static uint64_t memo_key(uint32_t node, uint32_t cont, uint32_t ctx)
 /* The state of (node, cont, ctx), or GM_NONE. */
 static uint32_t memo_get(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx)
 {
-    const GmBuilt *built = &nfa->built[node];
     uint64_t key = memo_key(node, cont, ctx);
-    if (built->key == key + 1) {
-        return built->state;
+    if (node >= gm_nfa_old_nodes(nfa)) {
+        const GmBuilt *built = &nfa->built[node - gm_nfa_old_nodes(nfa)];
+        if (built->key == key + 1 || built->key == 0) {
+            return built->key == 0 ? GM_NONE : built->state;
+        }
     }
-    return built->key == 0 ? GM_NONE : gm_map_get(&nfa->memo, key);
+    return gm_map_get(&nfa->memo, key);
 }
 
 static GmStatus memo_put(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uint32_t state, GmError *err)
 {
-    GmBuilt *built = &nfa->built[node];
     uint64_t key = memo_key(node, cont, ctx);
-    if (built->key == 0) {
+    GmBuilt *built = node >= gm_nfa_old_nodes(nfa) ? &nfa->built[node - gm_nfa_old_nodes(nfa)] : NULL;
+    if (built != NULL && built->key == 0) {
         built->key = key + 1;
         built->state = state;
         return GM_OK;
@@ -417,14 +419,66 @@ static void clear_build(GmNfa *nfa)
     gm_map_deinit(&nfa->set_of, nfa->mem);
 }
 
-GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t max_states,
-                     uint32_t max_expansion, GmError *err)
+static bool same(const void *a, const void *b, size_t n) { return n == 0 || memcmp(a, b, n) == 0; }
+
+bool gm_nfa_begins(const GmModule *module, const GmNfa *part, uint32_t max_states, uint32_t max_expansion)
+{
+    const GmModule *m = &part->module;
+    return part->states.len < max_states && part->max_expansion <= max_expansion && m->n_nodes <= module->n_nodes &&
+           m->n_args <= module->n_args && m->n_blob <= module->n_blob && m->n_rules <= module->n_rules &&
+           same(m->rows, module->rows, (size_t)m->n_nodes * 4 * sizeof(int32_t)) &&
+           same(m->args, module->args, (size_t)m->n_args * sizeof(int32_t)) &&
+           same(m->blob, module->blob, (size_t)m->n_blob) &&
+           same(m->rules, module->rules, (size_t)m->n_rules * 2 * sizeof(int32_t));
+}
+
+/* Facts about the nodes of the part. */
+static void take_nodes(GmNfa *nfa)
+{
+    const GmNfa *part = nfa->part;
+    size_t n = part->module.n_nodes;
+    memcpy(nfa->re, part->re, n * sizeof *nfa->re);
+    memcpy(nfa->weight, part->weight, n * sizeof *nfa->weight);
+    memcpy(nfa->nullable, part->nullable, n);
+    nfa->max_exact = part->max_exact;
+}
+
+/* With room for what comes behind it, in most cases. */
+#define TAKE(nfa, vec)                                                                                     \
+    do {                                                                                                   \
+        if ((nfa)->part->vec.len > 0) {                                                                    \
+            GM_RESERVE((nfa)->mem, (nfa)->vec, (size_t)(nfa)->part->vec.len + new_nodes(nfa) + 16);        \
+            memcpy((nfa)->vec.data, (nfa)->part->vec.data, (nfa)->part->vec.len * sizeof *(nfa)->vec.data); \
+            (nfa)->vec.len = (nfa)->part->vec.len;                                                         \
+        }                                                                                                  \
+    } while (0)
+
+static uint32_t new_nodes(const GmNfa *nfa) { return nfa->module.n_nodes - gm_nfa_old_nodes(nfa); }
+
+/* What was built of the part. Its nodes are not known to the memo: all that is asked for by others is the start rule. */
+static GmStatus take_build(GmNfa *nfa, GmError *err)
+{
+    TAKE(nfa, states);
+    TAKE(nfa, edges);
+    TAKE(nfa, rules);
+    TAKE(nfa, lazies);
+    TAKE(nfa, items);
+    TAKE(nfa, id_sets);
+    TAKE(nfa, ignores);
+    GM_TRY(gm_map_copy(&nfa->rule_of, nfa->mem, &nfa->part->rule_of, err));
+    GM_TRY(gm_map_copy(&nfa->set_of, nfa->mem, &nfa->part->set_of, err));
+    return gm_map_put(&nfa->first, nfa->mem, gm_lower_key(nfa->part->module.root, 0), GM_NFA_END, err);
+}
+
+GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *part,
+                     uint32_t max_states, uint32_t max_expansion, GmError *err)
 {
     memset(nfa, 0, sizeof *nfa);
     nfa->mem = mem;
     nfa->arena = arena;
     nfa->rx = rx;
     nfa->module = *module;
+    nfa->part = part;
     nfa->max_states = max_states < (1u << 26) - 1 ? max_states : (1u << 26) - 1;
     nfa->max_expansion = max_expansion;
     gm_map_init(&nfa->memo);
@@ -437,7 +491,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     void *p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(GmRe), &p, err));
     nfa->re = p;
-    GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(GmBuilt), &p, err));
+    GM_TRY(gm_arena_zeroed(arena, new_nodes(nfa), sizeof(GmBuilt), &p, err));
     nfa->built = p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(uint32_t), &p, err));
     nfa->weight = p;
@@ -445,6 +499,9 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     nfa->nullable = p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, 1, &p, err));
     nfa->expand = p;
+    if (part != NULL) {
+        take_nodes(nfa);
+    }
     GM_TRY(gm_lower_lexical(nfa, err));
     GM_TRY(gm_lower_check(nfa, err));
     return gm_lower_nullable(nfa, err);
@@ -465,23 +522,27 @@ void gm_nfa_deinit(GmNfa *nfa)
 
 GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
 {
+    uint32_t end, state, n = new_nodes(nfa);
     if (nfa->states.len > 0) {
-        memset(nfa->built, 0, nfa->module.n_nodes * sizeof *nfa->built);
+        memset(nfa->built, 0, n * sizeof *nfa->built);
     }
     clear_build(nfa);
-    uint32_t end, state, n = nfa->module.n_nodes;
     if (n > 256) { /* about what the schemas of real use come to; too little only costs growing */
         GM_RESERVE(nfa->mem, nfa->states, n);
         GM_RESERVE(nfa->mem, nfa->edges, n);
         GM_TRY(gm_map_reserve(&nfa->memo, nfa->mem, n / 4, err));
         GM_TRY(gm_map_reserve(&nfa->first, nfa->mem, n / 4, err));
     }
-    GM_TRY(gm_lower_state(nfa, &end, err));
-    GM_TRY(gm_lower_state(nfa, &state, err));
-    GM_CHECK(end == GM_NFA_END && state == GM_NFA_DEAD, err);
-    GM_PUSH(nfa->mem, nfa->ignores, GM_RE_EMPTY);
+    if (nfa->part != NULL) {
+        GM_TRY(take_build(nfa, err));
+    } else {
+        GM_TRY(gm_lower_state(nfa, &end, err));
+        GM_TRY(gm_lower_state(nfa, &state, err));
+        GM_CHECK(end == GM_NFA_END && state == GM_NFA_DEAD, err);
+        GM_PUSH(nfa->mem, nfa->ignores, GM_RE_EMPTY);
+    }
     GM_TRY(gm_lower_rule_for(nfa, nfa->module.root, 0, &nfa->root, err));
-    for (uint32_t r = 0; r < nfa->rules.len; r++) {
+    for (uint32_t r = gm_nfa_old_rules(nfa); r < nfa->rules.len; r++) {
         GmRule rule = nfa->rules.data[r];
         if (rule.entry != GM_NONE) {
             continue; /* lazy: made with its approximation */

@@ -240,7 +240,7 @@ static GmStatus lower_lexical_node(GmNfa *nfa, uint32_t node, GmRe *out, GmError
 
 GmStatus gm_lower_lexical(GmNfa *nfa, GmError *err)
 {
-    for (uint32_t node = 0; node < nfa->module.n_nodes; node++) {
+    for (uint32_t node = gm_nfa_old_nodes(nfa); node < nfa->module.n_nodes; node++) {
         if (row_of(nfa, node)[0] < IR_TERMINAL) {
             GmRe re = GM_RE_EMPTY;
             GmStatus status = lower_lexical_node(nfa, node, &re, err);

@@ -71,7 +71,7 @@ static bool is_syntactic(const GmNfa *nfa, uint32_t node)
 
 GmStatus gm_lower_check(GmNfa *nfa, GmError *err)
 {
-    for (uint32_t node = 0; node < nfa->module.n_nodes; node++) {
+    for (uint32_t node = gm_nfa_old_nodes(nfa); node < nfa->module.n_nodes; node++) {
         const int32_t *row = gm_lower_row(nfa, node), *child, *list;
         uint32_t n, stride;
         GM_TRY(gm_mem_tick(nfa->mem, err));
@@ -131,7 +131,7 @@ GmStatus gm_lower_check(GmNfa *nfa, GmError *err)
             return gm_lower_bad(err, node);
         }
     }
-    for (uint32_t r = 0; r < nfa->module.n_rules; r++) {
+    for (uint32_t r = gm_nfa_old_ir_rules(nfa); r < nfa->module.n_rules; r++) {
         int32_t body = nfa->module.rules[2 * r + 1];
         if (body < 0 || (uint32_t)body >= nfa->module.n_nodes || !is_syntactic(nfa, (uint32_t)body)) {
             return gm_fail(err, GM_ARG, "rule %u of the grammar is malformed", r);
@@ -141,9 +141,10 @@ GmStatus gm_lower_check(GmNfa *nfa, GmError *err)
     return root_ok ? GM_OK : gm_lower_bad(err, nfa->module.root);
 }
 
-/* Who waits for a node to turn out nullable: lists through `wait`, by node. */
+/* Who waits for a node to turn out nullable: lists through `wait`, by node. Nodes from `old` on; the others are known. */
 typedef struct Nullables {
     GmNfa *nfa;
+    uint32_t old;
     uint32_t *head;   /* per node: position in `wait` + 1 */
     uint32_t *cursor; /* per SEQ: children known to be nullable */
     GM_VEC(uint32_t) wait; /* (waiting node, next) pairs */
@@ -152,9 +153,11 @@ typedef struct Nullables {
 
 static GmStatus wait_for(Nullables *x, uint32_t node, uint32_t child, GmError *err)
 {
-    GM_PUSH(x->nfa->mem, x->wait, node);
-    GM_PUSH(x->nfa->mem, x->wait, x->head[child]);
-    x->head[child] = x->wait.len - 1;
+    if (child >= x->old) {
+        GM_PUSH(x->nfa->mem, x->wait, node);
+        GM_PUSH(x->nfa->mem, x->wait, x->head[child - x->old]);
+        x->head[child - x->old] = x->wait.len - 1;
+    }
     return GM_OK;
 }
 
@@ -164,7 +167,7 @@ static GmStatus node_nullable(Nullables *x, uint32_t node, bool *out, GmError *e
     const GmNfa *nfa = x->nfa;
     const int32_t *row = gm_lower_row(nfa, node), *child;
     const uint8_t *known = nfa->nullable;
-    uint32_t n, stride, need = node;
+    uint32_t n, stride, need = node, *cursor = &x->cursor[node - x->old];
     *out = false;
     (void)children_of(nfa, node, &child, &n, &stride);
     switch (row[0]) {
@@ -175,11 +178,11 @@ static GmStatus node_nullable(Nullables *x, uint32_t node, bool *out, GmError *e
         need = (uint32_t)nfa->module.rules[2 * row[1] + 1];
         break;
     case IR_SEQ:
-        while (x->cursor[node] < n && known[child[x->cursor[node]]]) {
-            x->cursor[node]++;
+        while (*cursor < n && known[child[*cursor]]) {
+            (*cursor)++;
         }
-        *out = x->cursor[node] == n;
-        need = *out ? node : (uint32_t)child[x->cursor[node]];
+        *out = *cursor == n;
+        need = *out ? node : (uint32_t)child[*cursor];
         break;
     case IR_CHOICE:
         for (uint32_t i = 0; i < n && !*out; i++) {
@@ -218,7 +221,7 @@ static GmStatus node_nullable(Nullables *x, uint32_t node, bool *out, GmError *e
 /* Each node is looked at when it comes, and again when what it waits for turned out nullable: linear. */
 static GmStatus settle_nullable(Nullables *x, uint32_t n_nodes, GmError *err)
 {
-    for (uint32_t node = 0; node < n_nodes; node++) {
+    for (uint32_t node = x->old; node < n_nodes; node++) {
         GM_PUSH(x->nfa->mem, x->todo, node);
         while (x->todo.len > 0) {
             uint32_t at = x->todo.data[--x->todo.len];
@@ -231,7 +234,7 @@ static GmStatus settle_nullable(Nullables *x, uint32_t n_nodes, GmError *err)
                 continue;
             }
             x->nfa->nullable[at] = 1;
-            for (uint32_t w = x->head[at]; w != 0; w = x->wait.data[w]) {
+            for (uint32_t w = x->head[at - x->old]; w != 0; w = x->wait.data[w]) {
                 GM_PUSH(x->nfa->mem, x->todo, x->wait.data[w - 1]);
             }
         }
@@ -246,11 +249,13 @@ GmStatus gm_lower_nullable(GmNfa *nfa, GmError *err)
     void *p;
     memset(&x, 0, sizeof x);
     x.nfa = nfa;
+    x.old = gm_nfa_old_nodes(nfa);
+    uint32_t n = nfa->module.n_nodes - x.old;
     gm_arena_init(&scratch, nfa->mem);
-    GmStatus status = gm_arena_zeroed(&scratch, 2 * (size_t)nfa->module.n_nodes, sizeof(uint32_t), &p, err);
+    GmStatus status = gm_arena_zeroed(&scratch, 2 * (size_t)n, sizeof(uint32_t), &p, err);
     if (status == GM_OK) {
         x.head = p;
-        x.cursor = x.head + nfa->module.n_nodes;
+        x.cursor = x.head + n;
         status = settle_nullable(&x, nfa->module.n_nodes, err);
     }
     GM_VEC_FREE(nfa->mem, x.wait);

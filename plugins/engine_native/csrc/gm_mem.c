@@ -183,6 +183,17 @@ void gm_pool_deinit(GmPool *pool, GmMem *mem)
     pool->len = 0;
 }
 
+GmStatus gm_pool_copy(GmPool *pool, GmMem *mem, const GmPool *other, uint32_t n, GmError *err)
+{
+    for (uint32_t k = 0; pool->len < n; k++) {
+        uint32_t block = (uint32_t)64 << k, left = n - pool->len;
+        GM_TRY(gm_mem_resize(mem, &pool->block[k], 0, (size_t)block * pool->size, err));
+        memcpy(pool->block[k], other->block[k], (size_t)(left < block ? left : block) * pool->size);
+        pool->len += left < block ? left : block;
+    }
+    return GM_OK;
+}
+
 GmStatus gm_pool_add(GmPool *pool, GmMem *mem, uint32_t *id, void **element, GmError *err)
 {
     uint32_t at = pool->len, top = gm_top_bit(at + 64) - 6;

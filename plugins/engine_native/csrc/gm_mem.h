@@ -99,6 +99,8 @@ typedef struct GmPool {
 
 void gm_pool_init(GmPool *pool, size_t size);
 void gm_pool_deinit(GmPool *pool, GmMem *mem);
+/* Fill an empty pool with the first n elements of another one. */
+GmStatus gm_pool_copy(GmPool *pool, GmMem *mem, const GmPool *other, uint32_t n, GmError *err);
 /* A new zeroed element; its id is the old length. */
 GmStatus gm_pool_add(GmPool *pool, GmMem *mem, uint32_t *id, void **element, GmError *err);
 

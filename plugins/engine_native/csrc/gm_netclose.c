@@ -86,7 +86,7 @@ static GmStatus merge_equal(GmNet *net, const uint32_t *list, uint32_t n, GmAren
         }
     }
     for (uint32_t r = 0; r < net->nfa.rules.len; r++) {
-        uint32_t *start = &net->nfa.rules.data[r].start;
+        uint32_t *start = &net->starts[r];
         if (*start != GM_NONE) {
             *start = first[block[*start]] - 1;
         }

@@ -125,9 +125,9 @@ static GmStatus subset_of(GmNet *net, const uint32_t *list, uint32_t n, bool sta
 
 GmStatus gm_net_rule_start(GmNet *net, uint32_t rule, uint32_t *out, GmError *err)
 {
-    GmRule *r = &net->nfa.rules.data[rule];
-    if (r->start != GM_NONE) {
-        *out = r->start;
+    const GmRule *r = &net->nfa.rules.data[rule];
+    if (net->starts[rule] != GM_NONE) {
+        *out = net->starts[rule];
         return GM_OK;
     }
     if (r->kind == GM_RULE_REPEAT) {
@@ -146,7 +146,7 @@ GmStatus gm_net_rule_start(GmNet *net, uint32_t rule, uint32_t *out, GmError *er
     } else {
         GM_TRY(subset_of(net, &r->entry, 1, true, out, err));
     }
-    net->nfa.rules.data[rule].start = *out;
+    net->starts[rule] = *out;
     return GM_OK;
 }
 
@@ -439,8 +439,8 @@ static GmStatus expand_lazy(GmNet *net, bool *again, GmError *err)
     return GM_OK;
 }
 
-GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t horizon,
-                      uint32_t max_states, uint32_t max_expansion, GmError *err)
+GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *part,
+                      uint32_t horizon, uint32_t max_states, uint32_t max_expansion, GmError *err)
 {
     memset(net, 0, sizeof *net);
     net->mem = mem;
@@ -449,19 +449,28 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     net->max_states = max_states;
     gm_pool_init(&net->states, sizeof(GmNetState));
     gm_pool_init(&net->positions, sizeof(PositionNode));
-    GM_TRY(gm_nfa_init(&net->nfa, mem, arena, rx, module, max_states, max_expansion, err));
+    const GmNfa *part_nfa = part != NULL ? &part->nfa : NULL;
+    const GmGroups *part_groups = part != NULL ? &part->groups : NULL;
+    GM_TRY(gm_nfa_init(&net->nfa, mem, arena, rx, module, part_nfa, max_states, max_expansion, err));
     for (;;) {
         GM_TRY(gm_nfa_build(&net->nfa, err));
-        GM_TRY(gm_analyse(&net->nfa, &net->groups, err));
+        GM_TRY(gm_analyse(&net->nfa, part_groups, &net->groups, err));
         bool again = false;
         GM_TRY(expand_lazy(net, &again, err));
         if (!again) {
             break;
         }
     }
+    net->nfa.part = NULL;
+    gm_re_set_lowered(rx);
     void *p;
     GM_TRY(gm_arena_zeroed(arena, net->nfa.states.len, sizeof(uint32_t), &p, err));
     net->seen = p;
+    GM_TRY(gm_arena_alloc(arena, net->nfa.rules.len * sizeof(uint32_t), &p, err));
+    net->starts = p;
+    for (uint32_t r = 0; r < net->nfa.rules.len; r++) {
+        net->starts[r] = GM_NONE;
+    }
     GM_TRY(prepare_groups(net, err));
     uint32_t end, position = GM_NFA_END;
     GM_TRY(subset_of(net, &position, 1, false, &end, err));

@@ -64,6 +64,7 @@ typedef struct GmNet {
     uint32_t horizon, max_states;
     uint32_t root;    /* start state of the root rule, or GM_NONE when only the empty text is in the language */
     bool root_nullable, has_exact;
+    uint32_t *starts; /* per rule: its start state, or GM_NONE until it is needed */
     GM_VEC(GmSeed) climbs, seeds;          /* by group, see prepare_groups */
     GM_VEC(uint32_t) climb_off, seed_off;  /* groups + 1 */
     uint32_t *seen;   /* per NFA state: number of the closure that saw it last */
@@ -73,8 +74,9 @@ typedef struct GmNet {
     GM_VEC(uint32_t) targets;
 } GmNet;
 
-GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, uint32_t horizon,
-                      uint32_t max_states, uint32_t max_expansion, GmError *err);
+/* `part`: of a module that this one begins with, or NULL (gm_lower.h). */
+GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *part,
+                      uint32_t horizon, uint32_t max_states, uint32_t max_expansion, GmError *err);
 void gm_net_deinit(GmNet *net);
 
 /* Of an entry in the list of a SUBSET state: whether it is a triple, or else an NFA state. */

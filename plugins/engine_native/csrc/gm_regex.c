@@ -8,7 +8,7 @@
 enum { RE_BOUNDED = 8 };
 enum { RE_MAX_DEPTH = 2 * GM_RE_DEPTH }; /* a derivative nests at most twice as deep as what it comes from */
 
-GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, uint32_t max_nodes, GmError *err)
+static void re_begin(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, uint32_t max_nodes)
 {
     memset(rx, 0, sizeof *rx);
     rx->mem = mem;
@@ -26,6 +26,11 @@ GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, u
     for (uint32_t b = 0; b < 128; b++) {
         rx->off_group[b] = ~((uint64_t)1 << gm_group_of((uint8_t)b));
     }
+}
+
+GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, uint32_t max_nodes, GmError *err)
+{
+    re_begin(rx, mem, arena, horizon, max_nodes);
     for (uint32_t i = 0; i < 2; i++) { /* GM_RE_EMPTY, GM_RE_EPS */
         uint32_t id;
         void *p;
@@ -37,6 +42,44 @@ GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, u
         node->hash = gm_hash_join((Hash128){1, 2}, i);
     }
     return GM_OK;
+}
+
+/* What matching has found out about a node stays, if it is about the first n nodes. */
+static void forget_matching(GmReNode *node, uint32_t n)
+{
+    uint32_t next = gm_load(&node->next), clamp = gm_load(&node->clamp);
+    if (GM_RE_ID(next) >= n) {
+        gm_store(&node->next, 0);
+    }
+    if (clamp > n) {
+        gm_store(&node->clamp, 0);
+    }
+    gm_store(&node->loop, 0);
+    gm_store(&node->row, NULL);
+    node->main = node->misses = node->mark = 0;
+    node->split_by = node->seen_by = 0;
+}
+
+GmStatus gm_re_init_like(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t max_nodes, const GmRegex *other, GmError *err)
+{
+    const GmReMark *n = &other->lowered;
+    re_begin(rx, mem, arena, other->horizon, max_nodes);
+    GM_TRY(gm_pool_copy(&rx->nodes, mem, &other->nodes, n->nodes, err));
+    GM_TRY(gm_pool_copy(&rx->sets, mem, &other->sets, n->sets, err));
+    GM_TRY(gm_pool_copy(&rx->lits, mem, &other->lits, n->lits, err));
+    GM_TRY(gm_pool_copy(&rx->auts, mem, &other->auts, n->auts, err));
+    GM_TRY(gm_index_reserve(&rx->index, mem, n->nodes, err));
+    for (uint32_t id = 2; id < n->nodes; id++) { /* the first two are not looked up */
+        GmReNode *node = re_at(rx, id);
+        forget_matching(node, n->nodes);
+        GM_TRY(gm_index_add(&rx->index, mem, node->hash.a, id, err));
+    }
+    return GM_OK;
+}
+
+void gm_re_set_lowered(GmRegex *rx)
+{
+    rx->lowered = (GmReMark){rx->nodes.len, rx->sets.len, rx->lits.len, rx->auts.len};
 }
 
 void gm_re_deinit(GmRegex *rx)

@@ -122,6 +122,10 @@ typedef struct GmAut { /* edges sorted by source; all states can reach an accept
     Hash128 hash;
 } GmAut;
 
+typedef struct GmReMark { /* how many there were at some time */
+    uint32_t nodes, sets, lits, auts;
+} GmReMark;
+
 typedef struct GmRegex {
     GmMem *mem;
     GmArena *arena;
@@ -139,12 +143,18 @@ typedef struct GmRegex {
     uint32_t search_no;
     uint64_t searched; /* steps of all emptiness tests */
     uint64_t splits, derivatives, deriving;
+    GmReMark lowered; /* what the terminals of the grammar are made of; later ones come up in matching */
     uint64_t off_group[128]; /* all byte groups but that of an ASCII byte */
     uint32_t horizon;        /* longest token, bytes */
     uint32_t max_nodes;      /* Limits.lexer_states */
 } GmRegex;
 
 GmStatus gm_re_init(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, uint32_t max_nodes, GmError *err);
+/* Begin with the terminals of `other`, by the same numbers; what matching them has made is left behind. Its lock is
+ * held; its lists and texts are borrowed. Cost: copying and entering each node into the index. */
+GmStatus gm_re_init_like(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t max_nodes, const GmRegex *other, GmError *err);
+/* All terminals are there. */
+void gm_re_set_lowered(GmRegex *rx);
 void gm_re_deinit(GmRegex *rx);
 
 static inline const GmReNode *gm_re_node(const GmRegex *rx, GmRe r) { return gm_pool_at(&rx->nodes, r); }
