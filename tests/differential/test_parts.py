@@ -81,24 +81,24 @@ BOTH = (
 def test_several_children(seed: int) -> None:
     """The larger one is taken as it is, wherever its slot stands; the other one is built behind it."""
     world = roll_world(RandomDice(47_000 + seed))
-    modes = {"optimization": [glrmask.Optimization.FAST_BUILD, glrmask.Optimization.BALANCED][seed % 2]}
+    mode = [glrmask.Optimization.FAST_BUILD, glrmask.Optimization.BALANCED][seed % 2]
     try:
-        first = compile_world(world, "native", modes["optimization"])
+        first = compile_world(world, "native", mode)
     except glrmask.LimitExceededError:
         pytest.skip("past a limit")
     if first is None:
         pytest.skip("matches nothing")
     vocab = world.vocab
-    words = glrmask.Grammar.from_ebnf('start ::= "a" start | "b" | "a!" start "a"').compile(vocab, **modes)
+    words = glrmask.Grammar.from_ebnf('start ::= "a" start | "b" | "a!" start "a"').compile(vocab, optimization=mode)
     text = f"glrm 1;\nstart start;\nextern grammar X;\nextern grammar Y;\n{BOTH[seed % len(BOTH)]}\n"
     unlinked = glrmask.Grammar.from_glrm(text).compile_unlinked(vocab)
     fresh = glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
     apart = glrmask.Grammar.from_glrm(text).compile_unlinked(fresh)
     for x, y in ((first, words), (words, first), (first, first)):
-        linked = unlinked.bind("X", x).bind("Y", y).link(**modes)
-        plain = apart.bind("X", x).bind("Y", y).link(**modes)
-        again = unlinked.bind("X", linked).bind("Y", x).link(**modes)
-        deeper = apart.bind("X", linked).bind("Y", x).link(**modes)
+        linked = unlinked.bind("X", x).bind("Y", y).link(optimization=mode)
+        plain = apart.bind("X", x).bind("Y", y).link(optimization=mode)
+        again = unlinked.bind("X", linked).bind("Y", x).link(optimization=mode)
+        deeper = apart.bind("X", linked).bind("Y", x).link(optimization=mode)
         for walk in range(3):
             alike(linked, plain, walk)
             alike(again, deeper, walk)
@@ -146,13 +146,13 @@ def test_a_used_child_costs_nothing_again() -> None:
 
 
 def test_closed_tables_do_not_depend_on_parts() -> None:
-    closed = {"optimization": glrmask.Optimization.FAST_RUNTIME}
-    saved = []
+    closed, saved = glrmask.Optimization.FAST_RUNTIME, []
     for text in (b"", b'{"key_1": 12, "key_2": "a b"'):
         vocab = vocabulary()
         child = objects(8).compile(vocab, background=False)
         use(child, text)
-        saved.append(glrmask.Grammar.from_glrm(TAGGED).compile_unlinked(vocab).bind("X", child).link(**closed).save())
+        unlinked = glrmask.Grammar.from_glrm(TAGGED).compile_unlinked(vocab)
+        saved.append(unlinked.bind("X", child).link(optimization=closed).save())
     assert saved[0] == saved[1]
 
 
