@@ -58,7 +58,8 @@ class Limits:
         static_bytes: bytes of tables that FAST_RUNTIME may make.
         token_bytes: longest token of a vocabulary.
         mask_bits: bits of a mask, that is 1 + the largest token id; checked before compiling.
-        mask_cache_bytes: final masks kept per constraint (evicted, never an error).
+        mask_cache_bytes: final masks kept per constraint (evicted, never an error), and tables that AUTO's worker
+            makes ahead of need, at most half of it.
     """
 
     build_seconds: float = 60.0

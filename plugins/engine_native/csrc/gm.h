@@ -35,7 +35,7 @@ typedef struct GmBytes GmBytes;
 typedef struct GmOptions {
     uint64_t memory_bytes;
     uint64_t state_bytes;
-    uint64_t mask_cache_bytes;
+    uint64_t mask_cache_bytes; /* finished masks, and half of it at most what the worker makes */
     uint64_t static_work;
     uint64_t static_bytes;
     double build_seconds; /* of the whole call; 0 without limit */
@@ -51,6 +51,8 @@ typedef struct GmOptions {
 
 typedef struct GmReport {
     uint64_t memory_bytes;
+    uint64_t mask_bytes; /* of those: finished masks */
+    uint64_t warm_bytes; /* ... and what the worker has made ahead of need */
     uint64_t walked; /* vocabulary trie nodes visited so far */
     uint32_t rules;
     uint32_t states;

@@ -2,6 +2,56 @@
 
 #include <string.h>
 
+/* -- lists --------------------------------------------------------------------------------------------- */
+
+void gm_ids_init(GmIdLists *lists)
+{
+    gm_pool_init(&lists->lists, sizeof(GmIdList));
+    memset(&lists->index, 0, sizeof lists->index);
+}
+
+void gm_ids_deinit(GmIdLists *lists, GmMem *mem)
+{
+    gm_pool_deinit(&lists->lists, mem);
+    gm_index_deinit(&lists->index, mem);
+}
+
+static uint64_t list_hash(const uint32_t *ids, uint32_t n)
+{
+    uint64_t hash = n & 1 ? gm_pair(n, ids[n - 1]) : n;
+    for (uint32_t i = 0; i + 1 < n; i += 2) {
+        hash = (hash ^ gm_pair(ids[i], ids[i + 1])) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return gm_mix(hash);
+}
+
+GmStatus gm_ids_keep(GmIdLists *lists, GmArena *arena, const uint32_t *ids, uint32_t n, const uint32_t **out, GmError *err)
+{
+    *out = NULL;
+    if (n == 0) {
+        return GM_OK;
+    }
+    const uint64_t hash = list_hash(ids, n);
+    uint32_t at = (uint32_t)(hash >> 32), id;
+    while ((id = gm_index_next(&lists->index, hash, &at)) != GM_NONE) {
+        const GmIdList *known = gm_pool_at(&lists->lists, id);
+        if (known->n == n && memcmp(known->ids, ids, n * sizeof *ids) == 0) {
+            *out = known->ids;
+            return GM_OK;
+        }
+    }
+    void *copy, *p;
+    GM_TRY(gm_arena_alloc(arena, n * sizeof *ids, &copy, err));
+    memcpy(copy, ids, n * sizeof *ids);
+    GM_TRY(gm_pool_add(&lists->lists, arena->mem, &id, &p, err));
+    *(GmIdList *)p = (GmIdList){copy, n};
+    *out = copy;
+    return gm_index_add(&lists->index, arena->mem, hash, id, err);
+}
+
+/* -- unions under construction -------------------------------------------------------------------------- */
+
 void gm_gather_deinit(GmGather *g, GmMem *mem)
 {
     GM_VEC_FREE(mem, g->ids);
@@ -90,7 +140,7 @@ void gm_bits_or(uint32_t *words, const uint32_t *from, uint32_t n_words)
     }
 }
 
-GmStatus gm_gather_finish(GmGather *g, GmArena *arena, uint32_t n_words, GmToks *out, GmError *err)
+GmStatus gm_gather_finish(GmGather *g, GmArena *arena, GmIdLists *lists, uint32_t n_words, GmToks *out, GmError *err)
 {
     void *p;
     memset(out, 0, sizeof *out);
@@ -121,9 +171,7 @@ GmStatus gm_gather_finish(GmGather *g, GmArena *arena, uint32_t n_words, GmToks 
         GM_PUSH(arena->mem, g->dense, words);
     }
     if (g->ids.len > 0) {
-        GM_TRY(gm_arena_alloc(arena, g->ids.len * sizeof(uint32_t), &p, err));
-        memcpy(p, g->ids.data, g->ids.len * sizeof(uint32_t));
-        out->ids = p;
+        GM_TRY(gm_ids_keep(lists, arena, g->ids.data, g->ids.len, &out->ids, err));
         out->n_ids = g->ids.len;
     }
     if (g->dense.len > 0) {

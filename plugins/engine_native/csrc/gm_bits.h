@@ -4,6 +4,7 @@
  *          less a few ids. Unions keep references, so the big set of a string body exists once however many states
  *          allow it, or nearly.
  * GmGather the union under construction.
+ * GmIdLists  lists of ids that are equal exist once: of the summaries of a closed grammar 97 of 100 share theirs.
  *
  * Owner    lists and bitmaps live in an arena (of a constraint or of a vocabulary), never in the gather.
  * Cost     or into a mask: 0.3 us per dense set of 128,000 tokens, 1 ns per listed id.
@@ -11,7 +12,7 @@
 #ifndef GM_BITS_H
 #define GM_BITS_H
 
-#include "gm_mem.h"
+#include "gm_hash.h"
 
 enum { GM_SPARSE_MAX = 512, GM_DENSE_MAX = 4 }; /* 512 ids cost about what a dense set costs */
 enum { GM_MINUS_MAX = 512 };
@@ -29,11 +30,26 @@ typedef struct GmGather {
     GM_VEC(const uint32_t *) dense;
 } GmGather;
 
+typedef struct GmIdList {
+    const uint32_t *ids;
+    uint32_t n;
+} GmIdList;
+
+typedef struct GmIdLists {
+    GmPool lists; /* GmIdList */
+    GmIndex index;
+} GmIdLists;
+
+void gm_ids_init(GmIdLists *lists);
+void gm_ids_deinit(GmIdLists *lists, GmMem *mem);
+/* The list with these ids, in this order, in the arena; NULL for none. */
+GmStatus gm_ids_keep(GmIdLists *lists, GmArena *arena, const uint32_t *ids, uint32_t n, const uint32_t **out, GmError *err);
+
 void gm_gather_deinit(GmGather *g, GmMem *mem);
 /* The arena is for what has to be made at once: dense sets with something taken out. */
 GmStatus gm_gather_add(GmGather *g, GmArena *arena, const GmToks *toks, uint32_t n_words, GmError *err);
 /* Move the union into `out` (memory from the arena) and empty the gather. */
-GmStatus gm_gather_finish(GmGather *g, GmArena *arena, uint32_t n_words, GmToks *out, GmError *err);
+GmStatus gm_gather_finish(GmGather *g, GmArena *arena, GmIdLists *lists, uint32_t n_words, GmToks *out, GmError *err);
 
 static inline void gm_bits_set(uint32_t *words, uint32_t id) { words[id >> 5] |= (uint32_t)1 << (id & 31); }
 static inline void gm_bits_clear(uint32_t *words, uint32_t id) { words[id >> 5] &= ~((uint32_t)1 << (id & 31)); }

@@ -161,6 +161,7 @@ static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, cons
         core->mem.deadline = gm_seconds() + options->build_seconds;
     }
     c->state_bytes = options->state_bytes;
+    c->mask_cache_bytes = options->mask_cache_bytes;
     GmStatus status = constraint_fill(c, module, options, &core->arena, err);
     if (status == GM_OK && source->code != NULL) {
         status = build_program(c, source->code, source->n_code, options, err);
@@ -272,6 +273,7 @@ static void free_alone(GmConstraint *c)
     GM_VEC_FREE(&c->core.mem, c->parts);
     gm_core_deinit(&c->core);
     GmVocab *vocab = c->vocab;
+    (void)atomic_fetch_sub(&vocab->warmed, c->warmed);
     gm_mem_object_free(&vocab->mem, c, sizeof *c);
     gm_vocab_free(vocab);
 }
@@ -310,9 +312,11 @@ void gm_constraint_report(GmConstraint *c, GmReport *out)
     out->steps = core->views.steps.len;
     out->summaries = c->foci == NULL ? core->summaries.len : c->foci->results.len;
     out->left_recursive_rules = core->net.groups.member.len;
+    out->warm_bytes = c->warmed;
     gm_core_unlock(core);
     gm_mutex_lock(&c->masks.lock);
     out->memory_bytes += c->masks.mem.used;
+    out->mask_bytes = c->masks.mem.used;
     out->cached_masks = c->masks.young.len + c->masks.old.len;
     gm_mutex_unlock(&c->masks.lock);
 }

@@ -21,6 +21,8 @@ struct GmConstraint {
     uint64_t state_bytes; /* that one state may hold */
     uint64_t width;
     uint64_t n_words;
+    uint64_t mask_cache_bytes; /* of GmOptions */
+    uint64_t warmed; /* bytes of tables that a worker has made; under the lock of the core */
     GmMaskCache masks;
     GM_VEC(GmConstraint *) parts; /* those it was linked of; kept alive */
     struct GmConstraint *doomed; /* while it is freed: the next one */

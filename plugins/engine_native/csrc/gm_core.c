@@ -192,7 +192,7 @@ static GmStatus work_run(GmCore *core, GmError *err)
     }
     GmWork *w = &core->work.data[top];
     GmSummary made;
-    GM_TRY(gm_gather_finish(&w->gather, &core->arena, core->views.trie->n_words, &made.toks, err));
+    GM_TRY(gm_gather_finish(&w->gather, &core->arena, &core->views.lists, core->trie->n_words, &made.toks, err));
     if (core->views.closing) {
         GM_TRY(gm_view_same_sets(&core->views, &made.toks, err));
     }

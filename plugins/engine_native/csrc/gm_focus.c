@@ -423,7 +423,7 @@ static GmStatus finish_work(GmFoci *foci, GmFocusWork *w, GmError *err)
 {
     GmCore *core = foci->core;
     GmResult made;
-    GM_TRY(gm_gather_finish(&w->gather, &core->arena, core->trie->n_words, &made.toks, err));
+    GM_TRY(gm_gather_finish(&w->gather, &core->arena, &core->views.lists, core->trie->n_words, &made.toks, err));
     GM_TRY(make_claims(foci, w, err));
     made.n_claims = foci->claim_list.len;
     GM_TRY(keep_words(foci, foci->claim_list.data, made.n_claims, &made.claims, err));

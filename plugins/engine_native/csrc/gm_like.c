@@ -109,9 +109,8 @@ static uint32_t tokens_inside(const GmTrie *trie, const GmSubtree *top)
 static GmStatus list_minus(GmViews *vs, uint32_t n, const GmToks *other, GmToks *out, GmError *err)
 {
     const GmTrie *trie = vs->trie;
-    void *p;
-    GM_TRY(gm_arena_alloc(vs->arena, ((size_t)n + other->n_minus) * sizeof(uint32_t), &p, err));
-    uint32_t *ids = p;
+    GM_RESERVE(vs->mem, vs->listed, (size_t)n + other->n_minus + 1); /* never NULL */
+    uint32_t *ids = vs->listed.data;
     for (uint32_t i = 0; i < vs->differing.len; i++) {
         uint32_t from = trie->nodes[vs->differing.data[i].node].token, count = tokens_inside(trie, &vs->differing.data[i]);
         memcpy(ids + out->n_minus, trie->ids + from, count * sizeof *ids);
@@ -121,8 +120,7 @@ static GmStatus list_minus(GmViews *vs, uint32_t n, const GmToks *other, GmToks 
         memcpy(ids + out->n_minus, other->minus, other->n_minus * sizeof *ids);
         out->n_minus += other->n_minus;
     }
-    out->minus = ids;
-    return GM_OK;
+    return gm_ids_keep(&vs->lists, vs->arena, ids, out->n_minus, &out->minus, err);
 }
 
 static bool listed(const uint32_t *ids, uint32_t n, uint32_t id)
@@ -145,9 +143,8 @@ static GmStatus list_plus(GmViews *vs, const GmToks *other, GmToks *out, GmError
     if (count == 0) {
         return GM_OK;
     }
-    void *p;
-    GM_TRY(gm_arena_alloc(vs->arena, count * sizeof(uint32_t), &p, err));
-    uint32_t *ids = p;
+    GM_RESERVE(vs->mem, vs->listed, count);
+    uint32_t *ids = vs->listed.data;
     for (uint32_t i = 0; i < other->n_ids; i++) {
         if (!listed(out->minus, out->n_minus, other->ids[i])) {
             ids[out->n_ids++] = other->ids[i];
@@ -158,8 +155,7 @@ static GmStatus list_plus(GmViews *vs, const GmToks *other, GmToks *out, GmError
             ids[out->n_ids++] = vs->trie->ids[t];
         }
     }
-    out->ids = ids;
-    return GM_OK;
+    return gm_ids_keep(&vs->lists, vs->arena, ids, out->n_ids, &out->ids, err);
 }
 
 /* Too many tokens to list: a set of its own. */

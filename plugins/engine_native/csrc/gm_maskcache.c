@@ -10,6 +10,7 @@ void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, ui
     gm_mutex_init(&cache->lock);
     gm_mem_init_like(&cache->mem, owner, budget, "mask_cache_bytes");
     cache->budget = budget / 2;
+    cache->off = budget == 0;
     cache->n_words = n_words;
 }
 
@@ -31,11 +32,28 @@ static void set_clear(GmMaskCache *cache, GmMaskSet *set)
 
 void gm_maskcache_deinit(GmMaskCache *cache)
 {
-    if (cache->n_words > 0 || cache->budget > 0) {
+    if (cache->n_words > 0 || !cache->off) {
         set_clear(cache, &cache->young);
         set_clear(cache, &cache->old);
         gm_mutex_deinit(&cache->lock);
     }
+}
+
+void gm_maskcache_limit(GmMaskCache *cache, size_t budget)
+{
+    if (cache->off) {
+        return;
+    }
+    gm_mutex_lock(&cache->lock);
+    cache->budget = budget / 2;
+    if (cache->mem.used > budget) {
+        set_clear(cache, &cache->old);
+    }
+    if (cache->mem.used > budget) {
+        set_clear(cache, &cache->young);
+    }
+    cache->mem.limit = budget;
+    gm_mutex_unlock(&cache->lock);
 }
 
 static GmMask **set_slot(const GmMaskSet *set, Hash128 key)
@@ -109,7 +127,7 @@ static void mask_copy(const GmMaskCache *cache, const GmMask *mask, uint32_t *wo
 
 bool gm_maskcache_get(GmMaskCache *cache, Hash128 key, uint32_t *words)
 {
-    if (cache->budget == 0) {
+    if (cache->off) {
         return false;
     }
     bool found = false;
@@ -132,7 +150,7 @@ bool gm_maskcache_get(GmMaskCache *cache, Hash128 key, uint32_t *words)
 
 void gm_maskcache_put(GmMaskCache *cache, Hash128 key, const uint32_t *words)
 {
-    if (cache->budget == 0) {
+    if (cache->off) {
         return;
     }
     uint64_t *once = &cache->once[key.b % GM_MASK_ONCE];

@@ -6,7 +6,7 @@
  *
  * A mask is kept when its key comes for the second time: most positions of a text come once.
  *
- * Owner    masks in the account of the cache, bounded by its budget.
+ * Owner    masks in the account of the cache, bounded by its budget, which may change.
  * Threads  one lock, held for a look-up and the copy of one mask.
  * Cost     a hit: 0.3 us for 128,000 tokens. Masks with few bits are kept as lists.
  * Tests    tests/c/test_maskcache.c; differential tests run with and without it. */
@@ -33,13 +33,16 @@ typedef struct GmMaskCache {
     GmMutex lock;
     GmMem mem;
     GmMaskSet young, old;
-    size_t budget; /* of one generation; 0 switches the cache off */
+    size_t budget; /* of one generation */
+    bool off;      /* there was none at first */
     uint32_t n_words;
     uint64_t once[GM_MASK_ONCE]; /* keys that came once, the newest of each place */
 } GmMaskCache;
 
 void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, uint32_t n_words);
 void gm_maskcache_deinit(GmMaskCache *cache);
+/* Another budget from now on; masks that are past it are dropped. */
+void gm_maskcache_limit(GmMaskCache *cache, size_t budget);
 /* Copy the mask of a key into words (n_words, overwritten); false when there is none. */
 bool gm_maskcache_get(GmMaskCache *cache, Hash128 key, uint32_t *words);
 /* Remember a mask, if its key came before; without memory for it, nothing happens. */

@@ -245,17 +245,13 @@ static GmStatus toks_of_ranges(GmViews *vs, GmToks *out, GmError *err)
     memset(out, 0, sizeof *out);
     void *p;
     if (count <= GM_SPARSE_MAX) {
-        if (count > 0) {
-            GM_TRY(gm_arena_alloc(vs->arena, count * sizeof(uint32_t), &p, err));
-            uint32_t *ids = p;
-            out->ids = ids;
-            for (uint32_t i = 0; i < n; i++) {
-                for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
-                    ids[out->n_ids++] = trie->ids[t];
-                }
+        GM_RESERVE(vs->mem, vs->listed, count);
+        for (uint32_t i = 0; i < n; i++) {
+            for (uint32_t t = vs->ranges.data[i].from; t < vs->ranges.data[i].to; t++) {
+                vs->listed.data[out->n_ids++] = trie->ids[t];
             }
         }
-        return GM_OK;
+        return gm_ids_keep(&vs->lists, vs->arena, vs->listed.data, count, &out->ids, err);
     }
     GM_TRY(gm_arena_alloc(vs->arena, trie->n_words * sizeof(uint32_t), &p, err));
     uint32_t *words = p;

@@ -17,6 +17,7 @@ GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, con
     gm_pool_init(&vs->bases, sizeof(GmBase));
     gm_pool_init(&vs->views, sizeof(GmView));
     gm_pool_init(&vs->steps, sizeof(GmStep));
+    gm_ids_init(&vs->lists);
     gm_map_init(&vs->step_map);
     gm_map_init(&vs->bite_map);
     gm_map_init(&vs->whole_map);
@@ -55,6 +56,7 @@ void gm_views_deinit(GmViews *vs)
     gm_pool_deinit(&vs->bases, vs->mem);
     gm_pool_deinit(&vs->views, vs->mem);
     gm_pool_deinit(&vs->steps, vs->mem);
+    gm_ids_deinit(&vs->lists, vs->mem);
     gm_index_deinit(&vs->base_index, vs->mem);
     gm_index_deinit(&vs->view_index, vs->mem);
     gm_map_deinit(&vs->step_map, vs->mem);
@@ -71,6 +73,7 @@ void gm_views_deinit(GmViews *vs)
     GM_VEC_FREE(vs->mem, vs->pairs);
     GM_VEC_FREE(vs->mem, vs->pieces);
     GM_VEC_FREE(vs->mem, vs->joined);
+    GM_VEC_FREE(vs->mem, vs->listed);
     GM_VEC_FREE(vs->mem, vs->parts);
     gm_map_deinit(&vs->part_map, vs->mem);
     gm_map_deinit(&vs->part_back, vs->mem);

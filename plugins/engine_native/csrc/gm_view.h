@@ -120,7 +120,8 @@ typedef struct GmViews {
     GM_VEC(GmSubtree) differing; /* gm_like */
     GM_VEC(GmPair) pairs;
     GM_VEC(GmBucket) pieces;
-    GM_VEC(uint32_t) joined;
+    GM_VEC(uint32_t) joined, listed;
+    GmIdLists lists; /* of tokens */
     GM_VEC(GmPart) parts;
     GmMap part_map;  /* (part, its base) -> base */
     GmMap part_back; /* (part, base) -> its base, GM_BASE_ROOT when it has none */

@@ -86,6 +86,7 @@ GmVocab *gm_vocab_new_with(GmResizeFn resize, void *context, const uint32_t *ids
         return NULL;
     }
     atomic_init(&vocab->references, 1);
+    atomic_init(&vocab->warmed, 0);
     vocab->mem = mem;
     gm_shared_init(&vocab->shared, &vocab->mem, VOCAB_SHARED_BYTES);
     if (vocab_fill(vocab, ids, off, blob, n, max_token_bytes, err) != GM_OK) {

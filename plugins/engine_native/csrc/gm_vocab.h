@@ -16,7 +16,8 @@ struct GmVocab {
     GmMem mem;
     GmHeap *heap; /* where `mem` takes from, or NULL */
     GmTrie trie;
-    GmShared shared; /* steps of wide terminals; the only part that changes */
+    GmShared shared; /* steps of wide terminals; with the next one the only part that changes */
+    _Atomic uint64_t warmed; /* bytes of tables that a worker has made for constraints that are alive */
     uint32_t n;
     uint32_t *ids;  /* ascending */
     uint64_t *off;  /* n + 1 */

@@ -18,7 +18,10 @@ int gm_worker_idle(GmWorker *worker) { (void)worker; return 1; }
 #include <sched.h> /* sched_yield */
 
 static const double WARM_SECONDS = 0.25; /* the C grammar closes in a third of it */
-static const uint64_t WARM_BYTES = 32u << 20;
+/* Of tables for all constraints of a vocabulary that are alive: a thousand kept constraints must not take gigabytes.
+ * One of them may take a part of what is left, so that later ones find some. */
+static const uint64_t WARM_BYTES = 128u << 20;
+enum { WARM_PART = 8 };
 static const double GRACE_SECONDS = 500e-6; /* the first mask comes first */
 static const double QUIET_SECONDS = 100e-6; /* without a call that makes entries: else such calls would wait for each other */
 static const double BATCH_SECONDS = 50e-6; /* a foreground call that meets a batch waits at most this long */
@@ -41,11 +44,32 @@ struct GmWorker {
     uint32_t paused;
 };
 
+/* Bytes that the worker may add to the tables of the constraint now. */
+static size_t job_may_take(const GmConstraint *c)
+{
+    const uint64_t half = c->mask_cache_bytes / 2, all = atomic_load(&c->vocab->warmed) - c->warmed;
+    const uint64_t part = all < WARM_BYTES ? (WARM_BYTES - all) / WARM_PART : 0, most = half < part ? half : part;
+    return most > c->warmed ? (size_t)(most - c->warmed) : 0;
+}
+
+/* The worker has grown or shrunk the tables, which took so many bytes before. Locked. */
+static void job_account(GmConstraint *c, size_t before)
+{
+    const uint64_t grown = c->core.mem.used - before; /* modulo 2^64 */
+    c->warmed += grown;
+    (void)atomic_fetch_add(&c->vocab->warmed, grown);
+}
+
 static void job_free(Job *job)
 {
-    gm_core_lock(&job->constraint->core);
+    GmConstraint *c = job->constraint;
+    gm_core_lock(&c->core);
+    const size_t before = c->core.mem.used;
     gm_fill_deinit(&job->fill);
-    gm_core_unlock(&job->constraint->core);
+    job_account(c, before);
+    const uint64_t warmed = c->warmed;
+    gm_core_unlock(&c->core);
+    gm_maskcache_limit(&c->masks, (size_t)(c->mask_cache_bytes - warmed));
     gm_constraint_free(job->constraint);
     (void)gm_mem_libc(NULL, job, sizeof *job, 0);
 }
@@ -57,11 +81,16 @@ static bool job_run(Job *job)
     bool done = atomic_load(&job->constraint->references) == 1; /* nobody else wants it */
     double start = gm_seconds(), at = start;
     gm_core_lock_idle(core);
+    GmMem *mem = &core->mem;
+    const size_t limit = mem->limit, used = mem->used, most = job_may_take(job->constraint);
+    mem->limit = most < limit - used ? used + most : limit;
     while (!done && at - start < BATCH_SECONDS && !gm_core_is_wanted(core)) {
         GmError err;
         done = gm_fill_unit(&job->fill, &done, &err) != GM_OK || done;
         at = gm_seconds();
     }
+    mem->limit = limit;
+    job_account(job->constraint, used);
     gm_core_unlock(core);
     job->spent += at - start;
     return done || job->spent > WARM_SECONDS;
@@ -169,7 +198,8 @@ void gm_worker_free(GmWorker *w)
 
 void gm_worker_add(GmWorker *w, GmConstraint *constraint)
 {
-    Job *job = w == NULL ? NULL : gm_mem_libc(NULL, NULL, 0, sizeof *job);
+    const bool wanted = w != NULL && constraint->mask_cache_bytes > 1;
+    Job *job = wanted ? gm_mem_libc(NULL, NULL, 0, sizeof *job) : NULL;
     if (job == NULL) {
         return;
     }
@@ -177,7 +207,8 @@ void gm_worker_add(GmWorker *w, GmConstraint *constraint)
     job->constraint = constraint;
     job->ready = gm_seconds() + GRACE_SECONDS;
     gm_constraint_retain(constraint);
-    GmFillLimits limits = {UINT64_MAX, WARM_BYTES, WARM_PAIRS, 0, WARM_LEXERS};
+    gm_maskcache_limit(&constraint->masks, (size_t)(constraint->mask_cache_bytes - constraint->mask_cache_bytes / 2));
+    GmFillLimits limits = {UINT64_MAX, UINT64_MAX, WARM_PAIRS, 0, WARM_LEXERS};
     gm_core_lock(&constraint->core);
     gm_fill_init(&job->fill, &constraint->core, &limits);
     gm_core_unlock(&constraint->core);

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from glrmask_engine_native.worker import worker
 
 from glrmask_core.constraint import Constraint, compile_module, select_engine
 from glrmask_core.errors import LimitExceededError
@@ -117,6 +118,29 @@ def test_without_background_nothing_happens_ahead() -> None:
     time.sleep(0.02)
     assert before == tables(constraint)
     assert 0 == before["summaries"]
+
+
+def test_the_worker_keeps_within_mask_cache_bytes() -> None:
+    full = compiled(Optimization.AUTO)
+    assert worker.wait(20)
+    wanted = full.report.figures["warm_bytes"]
+    assert wanted > 20_000
+    limit = wanted // 2 // 2 * 2
+    constraint = compiled(Optimization.AUTO, limits=Limits(mask_cache_bytes=limit))
+    assert worker.wait(20)
+    assert 0 < constraint.report.figures["warm_bytes"] <= limit // 2
+    for _ in range(3):
+        for text in TEXTS:
+            write(constraint, text)
+            write(full, text)
+            figures = constraint.report.figures
+            assert figures["warm_bytes"] + figures["mask_bytes"] <= limit
+    assert constraint.report.figures["mask_bytes"] > 0
+    off = compiled(Optimization.AUTO, limits=Limits(mask_cache_bytes=0))
+    assert worker.wait(20)
+    write(off, TEXTS[0])
+    write(off, TEXTS[0])
+    assert 0 == off.report.figures["warm_bytes"] == off.report.figures["mask_bytes"]
 
 
 @pytest.mark.parametrize("name", ["static_pairs", "static_bytes"])

@@ -130,6 +130,8 @@ class NativeGrammar:
                 "steps",
                 "summaries",
                 "cached_masks",
+                "mask_bytes",
+                "warm_bytes",
                 "left_recursive_rules",
             )
         }

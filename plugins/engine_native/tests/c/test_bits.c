@@ -38,9 +38,11 @@ static void one_union(uint64_t seed, uint32_t most)
     GmMem mem;
     GmArena arena;
     GmGather gather = {{NULL, 0, 0}, {NULL, 0, 0}};
+    GmIdLists kept;
     Rand r = {seed};
     counting_mem(&c, &mem, 1 << 24);
     gm_arena_init(&arena, &mem);
+    gm_ids_init(&kept);
     uint32_t want[WORDS] = {0}, got[WORDS] = {0};
     GmToks made[PARTS];
     uint32_t parts = 1 + rand_below(&r, PARTS);
@@ -76,7 +78,7 @@ static void one_union(uint64_t seed, uint32_t most)
             CHECK(memcmp(want, got, sizeof want) == 0);
             CHECK_EQ(GM_OK, gm_gather_add(&gather, &arena, &old, WORDS, &err));
         }
-        CHECK_EQ(GM_OK, gm_gather_finish(&gather, &arena, WORDS, &made[i], &err));
+        CHECK_EQ(GM_OK, gm_gather_finish(&gather, &arena, &kept, WORDS, &made[i], &err));
         CHECK_EQ(0, gather.ids.len + gather.dense.len);
         CHECK(made[i].n_ids <= GM_SPARSE_MAX && made[i].n_dense <= GM_DENSE_MAX);
         for (uint32_t k = 1; k < made[i].n_ids; k++) {
@@ -91,6 +93,44 @@ static void one_union(uint64_t seed, uint32_t most)
         join_some(made, parts, &r);
     }
     gm_gather_deinit(&gather, &mem);
+    gm_ids_deinit(&kept, &mem);
+    gm_arena_deinit(&arena);
+    CHECK_EQ(0, c.blocks);
+}
+
+/* Equal lists are one, others are not, however many there are. */
+static void test_lists(void)
+{
+    enum { LISTS = 3000 };
+    Counting c;
+    GmMem mem;
+    GmArena arena;
+    GmIdLists kept;
+    counting_mem(&c, &mem, 1 << 24);
+    gm_arena_init(&arena, &mem);
+    gm_ids_init(&kept);
+    static const uint32_t *first[LISTS];
+    size_t used = 0;
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        for (uint32_t i = 0; i < LISTS; i++) {
+            uint32_t ids[20];
+            const uint32_t *made, n = 1 + i % 20;
+            for (uint32_t k = 0; k < n; k++) {
+                ids[k] = i + 7 * k;
+            }
+            CHECK_EQ(GM_OK, gm_ids_keep(&kept, &arena, ids, n, &made, &err));
+            CHECK(made != ids && memcmp(made, ids, n * sizeof *ids) == 0);
+            CHECK(turn == 0 || made == first[i]);
+            first[i] = made;
+        }
+        CHECK_EQ(LISTS, kept.lists.len);
+        CHECK(turn == 0 || used == mem.used);
+        used = mem.used;
+    }
+    const uint32_t *none;
+    CHECK_EQ(GM_OK, gm_ids_keep(&kept, &arena, NULL, 0, &none, &err));
+    CHECK(none == NULL);
+    gm_ids_deinit(&kept, &mem);
     gm_arena_deinit(&arena);
     CHECK_EQ(0, c.blocks);
 }
@@ -117,6 +157,7 @@ static void test_single_bits(void)
 
 int main(void)
 {
+    RUN(test_lists);
     RUN(test_unions);
     RUN(test_single_bits);
     return check_result();
