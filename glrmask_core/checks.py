@@ -157,6 +157,8 @@ def check_words(words: Any, mask_len: int, dims: int = 1) -> npt.NDArray[np.uint
     """
     if not isinstance(words, np.ndarray):
         raise ArgumentTypeError(f"a mask buffer must be a numpy array of int32 or uint32, not {type(words).__name__}")
+    if type(words) is not np.ndarray:
+        words = np.ndarray.view(words, np.ndarray)  # a subclass may tell another shape than it has
     if words.dtype != WORD and words.dtype != SIGNED_WORD:
         raise ArgumentTypeError(f"a mask buffer must be int32 or uint32 in native byte order, not {words.dtype}")
     if words.ndim != dims:

@@ -136,7 +136,7 @@ class Grammar(Closed):
     @classmethod
     def _from(cls, format: str, source: Any, options: Mapping[str, Any]) -> Grammar:
         frontend = manager().frontend(format)
-        text = frontend.prepare(source, options)
+        text = str.__str__(frontend.prepare(source, options))  # of a subclass of str, what it holds
         self = cls._new()
         self._source = _Source(format_key(format), frontend, text, options)
         self._bindings, self._depth, self._digest, self._resolved = {}, 0, None, None

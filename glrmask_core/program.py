@@ -175,9 +175,11 @@ def _patterns(patterns: Any, count: int, ignore: int | None) -> Module:
 
 def _pattern(builder: Builder, at: int, pattern: bytes | str) -> int:
     if isinstance(pattern, bytes):
-        if not pattern:
+        text = memoryview(pattern).tobytes()  # a subclass may tell another length than it has
+        if not text:
             raise GrammarError(f"terminal_patterns[{at}] is empty; a terminal matches at least one byte")
-        return builder.literal(pattern)
+        return builder.literal(text)
+    pattern = str.__str__(pattern)
     from .regex import Dialect, RegexError, compile_regex
 
     try:

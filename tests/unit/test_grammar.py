@@ -83,6 +83,17 @@ def test_parents_without_slots_take_nothing(format: str, letters: Vocab) -> None
             parent.bind("P", value)
 
 
+def test_a_subclass_of_str_is_the_text_it_holds(grammar: Any) -> None:
+    class Text(str):
+        def __len__(self) -> int:
+            return 60
+
+        def __str__(self) -> str:
+            return "other"
+
+    assert grammar("a b") == grammar(Text("a b")) and str is type(grammar(Text("a b")).text)
+
+
 def test_unknown_option_and_format() -> None:
     with pytest.raises(TypeError, match="no option 'loud'"):
         Grammar.from_source("a", format="mini", loud=True)

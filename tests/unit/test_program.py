@@ -307,6 +307,25 @@ def test_brackets(program_engine: str) -> None:
     assert loaded.accepts("( )") and not loaded.accepts("(")
 
 
+def test_patterns_are_what_they_hold(program_engine: str) -> None:
+    class Bytes(bytes):
+        def __len__(self) -> int:
+            return 60
+
+    class Text(str):
+        def __len__(self) -> int:
+            return 60
+
+    patterns = [Bytes(b"("), Text("\\)"), *PATTERNS[2:]]
+    made = ParserProgram(definition()).compile(VOCAB, patterns, engine=program_engine)
+    assert (
+        made.save()
+        == ParserProgram(definition()).compile(VOCAB, [b"(", "\\)", *PATTERNS[2:]], engine=program_engine).save()
+    )
+    with pytest.raises(ValueError, match=r"terminal_patterns\[0\] is empty"):
+        ParserProgram(definition()).compile(VOCAB, [Bytes(b""), *PATTERNS[1:]], engine=program_engine)
+
+
 def test_programs_cannot_be_embedded(grammar: Any, program_engine: str) -> None:
     made = ParserProgram(definition()).compile(VOCAB, PATTERNS, engine=program_engine)
     bound = grammar("x $P").compile_unlinked(VOCAB).bind("P", made)

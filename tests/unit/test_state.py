@@ -143,6 +143,42 @@ def test_fill_mask_value_errors(start: Any, words: Any, message: str) -> None:
     assert (before == words).all()
 
 
+class Liar(np.ndarray):
+    """Tells another shape, dtype and flags than it has."""
+
+    shape = property(lambda self: (2, 9) if self.told == 2 else (9,))  # type: ignore[assignment]
+    size = 9  # type: ignore[assignment]
+    dtype = np.dtype(np.uint32)  # type: ignore[assignment]
+    flags = np.zeros(1).flags
+    told = 1
+
+    def __len__(self) -> int:
+        return 9
+
+
+def test_buffers_are_what_they_hold(grammar: Any, engine: str) -> None:
+    """What an array says of itself does not decide where is written."""
+    vocab = Vocab.from_id_to_bytes({i: b"a" for i in range(96)})
+    state = grammar("a").compile(vocab, engine=engine).start()
+    fixed = np.zeros(9, np.uint32)
+    fixed.flags.writeable = False
+    for words in (np.zeros(2, np.uint32), fixed, np.zeros(18, np.uint32)[::2]):
+        with pytest.raises(glrmask.MaskShapeError):
+            state.fill_mask(words.view(Liar))
+    with pytest.raises(TypeError, match="uint8"):
+        state.fill_mask(np.zeros(9, np.uint8).view(Liar))
+    rows = np.zeros((2, 2), np.uint32).view(Liar)
+    rows.told = 2
+    for call in (lambda: glrmask.fill_masks([state] * 2, rows), lambda: state.fill_draft_masks([0], rows)):
+        with pytest.raises(glrmask.MaskShapeError, match="2 words, at least 3"):
+            call()
+    right = np.zeros(5, np.uint32)
+    for _ in range(2):
+        state.fill_mask(right.view(Liar))
+        assert [2**32 - 1] * 3 + [0, 0] == right.tolist()
+        right[:] = 7
+
+
 # -- commit_token ---------------------------------------------------------------------------------------------
 
 

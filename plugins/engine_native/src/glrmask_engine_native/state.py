@@ -62,7 +62,8 @@ class NativeState(ConstraintState):
             view = check_words(words, self._n_words)
             buffer = _from_buffer("uint32_t[]", view, True) if len(view) else ffi.new("uint32_t[1]")
             count = len(view)
-            self._last = words, buffer, count
+            if type(words) is np.ndarray:  # a subclass may tell another size than it has
+                self._last = words, buffer, count
         err = _errors.err
         if _mask(self._handle, buffer, count, err):
             raise_in_state(err)
