@@ -175,6 +175,8 @@ class Grammar(Closed):
 
         Raises:
             GrammarError: the text, or a bound child's, cannot be read.
+            BindError: two slots of one name, more than 10,000 open slots, or children with open slots of more than
+                16 million nodes together.
         """
         return dict(self._resolve().module.slots)
 
@@ -283,7 +285,7 @@ class Grammar(Closed):
         Raises:
             ArgumentTypeError, IdRangeError: a wrong type or number.
             GrammarError: the grammar, or a bound one, cannot be read or means nothing.
-            BindError: an open slot, or exact tokens of another vocabulary.
+            BindError: an open slot, exact tokens of another vocabulary, or as :meth:`slots`.
             CompileError: end tokens that clash; ``LimitExceededError`` for a limit.
             PluginError: no installed engine can do what is asked.
         """

@@ -6,6 +6,7 @@ import copy
 import gc
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,13 +120,14 @@ def doubled(grammar: Any, leaf: Grammar, levels: int) -> Grammar:
     return leaf
 
 
-def test_grammars_used_twice_on_every_level(grammar: Any, letters: Vocab) -> None:
+def test_grammars_used_twice_on_every_level(grammar: Any, letters: Vocab, tmp_path: Path) -> None:
     one, other = (doubled(grammar, grammar("a* ~gone @T", warn=True).bind("T", letters.token(20)), 60) for _ in "ab")
     assert one == other and hash(one) == hash(other) and one.digest() == other.digest()
     assert 1 == len(one.warnings)
     made = one.compile(letters, engine="null")
     assert 10_000 == len(made.report.left_out) and made.report.left_out[-1].endswith(" more")
     assert len(made.module) < 400
+    assert made.save() == glrmask.Cache(tmp_path).compile(other, letters, engine="null").save()
     with pytest.raises(glrmask.BindError, match=r'slot "P\..*another vocabulary'):
         one.compile(Vocab.from_dict({b"a": 20}), engine="null")
 
