@@ -64,6 +64,23 @@ typedef struct GmReport {
     uint32_t left_recursive_rules;
 } GmReport;
 
+/* Where the bytes of a constraint are: they add up to GmReport.memory_bytes. What parts and the vocabulary lend is not
+ * in here. */
+typedef struct GmUsage {
+    uint64_t grammar;      /* the module, and the network made of it */
+    uint64_t lexer_states; /* nodes of regular expressions */
+    uint64_t rows;         /* what their bytes lead to */
+    uint64_t token_lists;
+    uint64_t token_sets;   /* one bit a token */
+    uint64_t views;        /* bases and views */
+    uint64_t steps;        /* with the map that finds them, as the next ones */
+    uint64_t summaries;
+    uint64_t plans;
+    uint64_t other;        /* scratch memory, tables of programs, and what else is made on the way */
+    uint64_t unused;       /* of blocks that are not full: for the most part never touched, so not resident */
+    uint64_t masks;        /* finished ones */
+} GmUsage;
+
 /* What one sequence holds and has done. */
 typedef struct GmStateReport {
     uint64_t memory_bytes;
@@ -122,6 +139,8 @@ void gm_constraint_free(GmConstraint *constraint);
 /* Bits of a mask: 1 + the largest id of the vocabulary, exact tokens and end tokens, or 0. */
 uint64_t gm_constraint_width(const GmConstraint *constraint);
 void gm_constraint_report(GmConstraint *constraint, GmReport *out);
+/* 0, or -1 with err set. Cost: linear in the tables. */
+int gm_constraint_usage(GmConstraint *constraint, GmUsage *out, GmError *err);
 
 /* max_rollback: commits that gm_state_rollback can undo. */
 GmState *gm_state_new(GmConstraint *constraint, uint32_t max_rollback, GmError *err);

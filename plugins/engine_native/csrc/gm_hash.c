@@ -61,6 +61,15 @@ void gm_map_deinit(GmMap *map, GmMem *mem)
     gm_map_init(map);
 }
 
+size_t gm_map_bytes(const GmMap *map)
+{
+    size_t bytes = 0;
+    for (const GmMapTable *t = gm_load(&((GmMap *)(uintptr_t)map)->table); t != NULL; t = t->outgrown) {
+        bytes += map_bytes(t->cap);
+    }
+    return bytes;
+}
+
 uint32_t gm_map_get(GmMap *map, uint64_t key)
 {
     GmMapTable *table = gm_load(&map->table);

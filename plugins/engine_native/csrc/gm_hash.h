@@ -54,6 +54,8 @@ typedef struct GmMap {
 
 void gm_map_init(GmMap *map);
 void gm_map_deinit(GmMap *map, GmMem *mem);
+/* Owner only. Bytes, outgrown tables included. */
+size_t gm_map_bytes(const GmMap *map);
 /* Any thread. GM_NONE when absent. Keys are below 2^64 - 1. */
 uint32_t gm_map_get(GmMap *map, uint64_t key);
 /* Owner only. Room for n more keys at once, so that a map whose size is known about is not built several times. */
@@ -75,6 +77,7 @@ typedef struct GmIndex {
 } GmIndex;
 
 void gm_index_deinit(GmIndex *index, GmMem *mem);
+static inline size_t gm_index_bytes(const GmIndex *index) { return (size_t)index->cap * sizeof(uint64_t); }
 /* Forget all entries, keep the memory. */
 void gm_index_clear(GmIndex *index);
 /* Room for n more entries at once. */

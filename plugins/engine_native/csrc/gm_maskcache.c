@@ -3,8 +3,11 @@
 #include <string.h>
 
 enum { LIST_MAX = 256 }; /* ids; setting them costs less than copying 16 KB */
+enum { DIFFERENT_MAX = 160 }; /* words; a quarter of that on top of the copy */
+enum { BASES = 64 };
 
-void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, uint32_t n_words)
+void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, GmShared *shared, uint32_t base_words, size_t budget,
+                       uint32_t n_words)
 {
     memset(cache, 0, sizeof *cache);
     gm_mutex_init(&cache->lock);
@@ -12,11 +15,14 @@ void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, ui
     cache->budget = budget / 2;
     cache->off = budget == 0;
     cache->n_words = n_words;
+    cache->shared = shared;
+    cache->base_words = base_words;
 }
 
 static size_t mask_bytes(const GmMaskCache *cache, const GmMask *mask)
 {
-    return sizeof(GmMask) + (mask->n_ids == GM_NONE ? cache->n_words : mask->n_ids) * sizeof(uint32_t);
+    const uint32_t size = mask->base != NULL ? 2 * mask->n : mask->n;
+    return sizeof(GmMask) + (mask->n == GM_NONE ? cache->n_words : size) * sizeof(uint32_t);
 }
 
 static void set_clear(GmMaskCache *cache, GmMaskSet *set)
@@ -115,12 +121,20 @@ static GmMask *set_take(GmMaskCache *cache, GmMaskSet *set, GmMask **slot)
 
 static void mask_copy(const GmMaskCache *cache, const GmMask *mask, uint32_t *words)
 {
-    if (mask->n_ids == GM_NONE) {
+    if (mask->n == GM_NONE) {
         memcpy(words, mask->data, cache->n_words * sizeof(uint32_t));
         return;
     }
+    if (mask->base != NULL) {
+        memcpy(words, mask->base, cache->base_words * sizeof(uint32_t));
+        memset(words + cache->base_words, 0, (cache->n_words - cache->base_words) * sizeof(uint32_t));
+        for (uint32_t i = 0; i < 2 * mask->n; i += 2) {
+            words[mask->data[i]] ^= mask->data[i + 1];
+        }
+        return;
+    }
     memset(words, 0, cache->n_words * sizeof(uint32_t));
-    for (uint32_t i = 0; i < mask->n_ids; i++) {
+    for (uint32_t i = 0; i < mask->n; i++) {
         words[mask->data[i] >> 5] |= (uint32_t)1 << (mask->data[i] & 31);
     }
 }
@@ -148,6 +162,87 @@ bool gm_maskcache_get(GmMaskCache *cache, Hash128 key, uint32_t *words)
     return found;
 }
 
+/* The ids of a mask, GM_NONE when there are too many. */
+static uint32_t mask_ids(const GmMaskCache *cache, const uint32_t *words, uint32_t ids[LIST_MAX])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cache->n_words; i++) {
+        for (uint32_t w = words[i]; w != 0; w &= w - 1) {
+            if (n == LIST_MAX) {
+                return GM_NONE;
+            }
+            ids[n++] = i * 32 + gm_top_bit(w & (0u - w));
+        }
+    }
+    return n;
+}
+
+/* The words of a mask that are not those of `base`, GM_NONE when there are too many. Most candidates are out soon. */
+static uint32_t mask_differences(const GmMaskCache *cache, const uint32_t *words, const uint32_t *base,
+                                 uint32_t pairs[2 * DIFFERENT_MAX])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cache->n_words; i++) {
+        const uint32_t bits = words[i] ^ (i < cache->base_words ? base[i] : 0);
+        if (bits != 0) {
+            if (n == DIFFERENT_MAX) {
+                return GM_NONE;
+            }
+            pairs[2 * n] = i;
+            pairs[2 * n++ + 1] = bits;
+        }
+    }
+    return n;
+}
+
+/* A set of the vocabulary that the mask nearly is, or NULL. `last`: the one to try first, or NULL. */
+static const uint32_t *mask_base(const GmMaskCache *cache, const uint32_t *last, const uint32_t *words,
+                                 uint32_t pairs[2 * DIFFERENT_MAX], uint32_t *n)
+{
+    const uint32_t *bases[BASES + 1];
+    uint32_t n_bases = 0;
+    if (last != NULL) {
+        bases[n_bases++] = last;
+    }
+    if (cache->shared != NULL) {
+        n_bases += gm_shared_sets(cache->shared, bases + n_bases, BASES);
+    }
+    for (uint32_t i = 0; i < n_bases; i++) {
+        *n = mask_differences(cache, words, bases[i], pairs);
+        if (*n != GM_NONE) {
+            return bases[i];
+        }
+    }
+    *n = GM_NONE;
+    return NULL;
+}
+
+/* Locked. */
+static void mask_keep(GmMaskCache *cache, const GmMask *head, const uint32_t *data)
+{
+    const size_t bytes = mask_bytes(cache, head);
+    if (bytes > cache->budget || (cache->young.cap > 0 && *set_slot(&cache->young, head->key) != NULL)) {
+        return;
+    }
+    if (cache->young.bytes + bytes > cache->budget) {
+        set_clear(cache, &cache->old);
+        cache->old = cache->young;
+        memset(&cache->young, 0, sizeof cache->young);
+    }
+    void *p = NULL;
+    if (gm_mem_resize(&cache->mem, &p, 0, bytes, NULL) != GM_OK) {
+        return;
+    }
+    GmMask *mask = p;
+    *mask = *head;
+    if (bytes > sizeof *mask) {
+        memcpy(mask->data, data, bytes - sizeof *mask);
+    }
+    if (!set_add(cache, &cache->young, mask)) {
+        gm_mem_free(&cache->mem, mask, bytes);
+    }
+}
+
 void gm_maskcache_put(GmMaskCache *cache, Hash128 key, const uint32_t *words)
 {
     if (cache->off) {
@@ -155,45 +250,22 @@ void gm_maskcache_put(GmMaskCache *cache, Hash128 key, const uint32_t *words)
     }
     uint64_t *once = &cache->once[key.b % GM_MASK_ONCE];
     gm_mutex_lock(&cache->lock);
-    bool again = *once == key.a;
+    const bool again = *once == key.a;
+    const uint32_t *last = cache->last;
     *once = key.a;
     gm_mutex_unlock(&cache->lock);
     if (!again) {
         return;
     }
-    uint32_t ids[LIST_MAX], n = 0;
-    for (uint32_t i = 0; i < cache->n_words && n != GM_NONE; i++) {
-        for (uint32_t w = words[i]; w != 0; w &= w - 1) {
-            if (n == LIST_MAX) {
-                n = GM_NONE;
-                break;
-            }
-            ids[n++] = i * 32 + gm_top_bit(w & (0u - w));
-        }
+    uint32_t ids[LIST_MAX], pairs[2 * DIFFERENT_MAX];
+    GmMask head = {key, NULL, mask_ids(cache, words, ids)};
+    const uint32_t *data = ids;
+    if (head.n == GM_NONE) {
+        head.base = mask_base(cache, last, words, pairs, &head.n);
+        data = head.base != NULL ? pairs : words;
     }
-    GmMask head = {key, n};
-    size_t bytes = mask_bytes(cache, &head);
     gm_mutex_lock(&cache->lock);
-    if (bytes <= cache->budget && (cache->young.cap == 0 || *set_slot(&cache->young, key) == NULL)) {
-        if (cache->young.bytes + bytes > cache->budget) {
-            set_clear(cache, &cache->old);
-            cache->old = cache->young;
-            memset(&cache->young, 0, sizeof cache->young);
-        }
-        void *p = NULL;
-        if (gm_mem_resize(&cache->mem, &p, 0, bytes, NULL) == GM_OK) {
-            GmMask *mask = p;
-            mask->key = key;
-            mask->n_ids = n;
-            if (n == GM_NONE) {
-                memcpy(mask->data, words, cache->n_words * sizeof(uint32_t));
-            } else if (n > 0) {
-                memcpy(mask->data, ids, n * sizeof(uint32_t));
-            }
-            if (!set_add(cache, &cache->young, mask)) {
-                gm_mem_free(&cache->mem, mask, bytes);
-            }
-        }
-    }
+    mask_keep(cache, &head, data);
+    cache->last = head.base != NULL ? head.base : cache->last;
     gm_mutex_unlock(&cache->lock);
 }

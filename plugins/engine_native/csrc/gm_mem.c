@@ -110,6 +110,24 @@ void gm_arena_deinit(GmArena *arena)
     arena->at = arena->end = 0;
 }
 
+size_t gm_arena_bytes(const GmArena *arena)
+{
+    size_t bytes = 0;
+    for (const GmBlock *block = arena->blocks; block != NULL; block = block->older) {
+        bytes += block->size;
+    }
+    return bytes;
+}
+
+bool gm_arena_has(const GmArena *arena, const void *p)
+{
+    const GmBlock *block = arena->blocks;
+    while (block != NULL && (size_t)p - (size_t)block >= block->size) {
+        block = block->older;
+    }
+    return block != NULL;
+}
+
 GmStatus gm_arena_alloc(GmArena *arena, size_t size, void **out, GmError *err)
 {
     if (size > SIZE_MAX / 2) {
@@ -134,6 +152,7 @@ GmStatus gm_arena_alloc(GmArena *arena, size_t size, void **out, GmError *err)
     }
     *out = (void *)arena->at;
     arena->at += size;
+    arena->taken += size;
     return GM_OK;
 }
 
@@ -181,6 +200,15 @@ void gm_pool_deinit(GmPool *pool, GmMem *mem)
         pool->block[k] = NULL;
     }
     pool->len = 0;
+}
+
+size_t gm_pool_bytes(const GmPool *pool)
+{
+    size_t bytes = 0;
+    for (uint32_t k = 0; k < GM_POOL_BLOCKS; k++) {
+        bytes += pool->block[k] != NULL ? ((size_t)64 << k) * pool->size : 0;
+    }
+    return bytes;
 }
 
 GmStatus gm_pool_copy(GmPool *pool, GmMem *mem, const GmPool *other, uint32_t n, GmError *err)

@@ -58,10 +58,14 @@ typedef struct GmArena {
     GmBlock *blocks;
     size_t at, end; /* free stretch of the newest block, as addresses */
     size_t next;    /* size of the next block */
+    size_t taken;   /* bytes of all allocations */
 } GmArena;
 
 void gm_arena_init(GmArena *arena, GmMem *mem);
 void gm_arena_deinit(GmArena *arena);
+/* Bytes of all blocks, and whether an address is in one of them. */
+size_t gm_arena_bytes(const GmArena *arena);
+bool gm_arena_has(const GmArena *arena, const void *p);
 /* `size` bytes, 8-aligned, uninitialised. */
 GmStatus gm_arena_alloc(GmArena *arena, size_t size, void **out, GmError *err);
 /* The same for n elements of `size` bytes, zeroed. */
@@ -97,6 +101,8 @@ typedef struct GmPool {
     uint32_t size; /* of an element, bytes */
 } GmPool;
 
+/* Bytes of all blocks. */
+size_t gm_pool_bytes(const GmPool *pool);
 void gm_pool_init(GmPool *pool, size_t size);
 void gm_pool_deinit(GmPool *pool, GmMem *mem);
 /* Fill an empty pool with the first n elements of another one. */

@@ -137,6 +137,19 @@ class NativeGrammar:
         }
 
 
+    def usage(self) -> dict[str, int]:
+        """Bytes by owner, as of now; they add up to ``memory_bytes`` of the report. See ``GmUsage`` in ``csrc/gm.h``.
+
+        Raises:
+            MemoryError: none left to count with.
+        """
+        out = ffi.new("GmUsage *")
+        err = new_error()
+        if lib.gm_constraint_usage(self.handle, out, err):
+            raise_for(err)
+        return {name: int(getattr(out, name)) for name, _field in ffi.typeof("GmUsage").fields}
+
+
 class NativeEngine:
     """The bundled engine. Stateless; what it shares per vocabulary hangs on the vocabulary."""
 

@@ -27,6 +27,22 @@ static GmReport report_of(GmConstraint *c)
     return report;
 }
 
+/* Bytes by owner add up. */
+static void check_usage(GmConstraint *c)
+{
+    GmUsage usage;
+    CHECK_EQ(0, gm_constraint_usage(c, &usage, &err));
+    uint64_t sum = 0, parts[sizeof usage / sizeof(uint64_t)];
+    memcpy(parts, &usage, sizeof usage);
+    for (uint32_t i = 0; i < N_OF(parts); i++) {
+        sum += parts[i];
+    }
+    CHECK_EQ(report_of(c).memory_bytes, sum);
+    CHECK(usage.grammar > 0 && usage.lexer_states > 0 && usage.views > 0);
+    CHECK_EQ(report_of(c).mask_bytes, usage.masks);
+    CHECK(report_of(c).steps == 0 || usage.steps > 0);
+}
+
 static void warm(GmConstraint *c)
 {
     gm_worker_add(tables, c);
@@ -45,7 +61,9 @@ static void test_a_constraint(void)
         GmConstraint *c = compile(vocab, g, 64 << 20);
         const uint64_t cold = report_of(c).memory_bytes;
         CHECK_EQ(0, report_of(c).warm_bytes);
+        check_usage(c);
         warm(c);
+        check_usage(c);
         const GmReport full = report_of(c);
         CHECK(full.warm_bytes > 1000 && full.memory_bytes == cold + full.warm_bytes); /* its own lists are gone */
         CHECK_EQ(full.warm_bytes, atomic_load(&vocab->warmed));
@@ -76,6 +94,7 @@ static void test_a_constraint(void)
             }
             gm_state_free(state);
             gm_state_free(other);
+            check_usage(less);
             gm_constraint_free(less);
             CHECK_EQ(full.warm_bytes, atomic_load(&vocab->warmed)); /* what it had is free for others */
         }
