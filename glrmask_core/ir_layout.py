@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,21 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Ints = npt.NDArray[np.int32]
+
+
+class Layout(NamedTuple):
+    """References in the arrays of a module, as kinds: what each number refers to.
+
+    Attributes:
+        columns: int8[nodes, 3], of columns a, b and c.
+        pooled: int8[len(args)], of the args pool.
+        externs: the nodes of open slots, ascending.
+    """
+
+    columns: npt.NDArray[np.int8]
+    pooled: npt.NDArray[np.int8]
+    externs: list[int]
+
 
 NONE, NODE, ARGS, BLOB, NAME, RULE = range(6)
 OPS = 27
@@ -79,6 +94,14 @@ def spread(starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> npt
         return np.zeros(0, np.int64)
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(total)
+
+
+def layout_of(module: ir.Module) -> Layout:
+    """Cost: linear, with about 0.1 ms to begin with."""
+    rows = np.frombuffer(module.rows, np.int32).reshape(-1, 4)
+    args = np.frombuffer(module.args, np.int32) if len(module.args) else np.zeros(0, np.int32)
+    externs = np.flatnonzero((rows[:, 0] == ir.EXTERN_GRAMMAR) | (rows[:, 0] == ir.EXTERN_TOKEN))
+    return Layout(column_kinds(rows), pooled_kinds(rows, args), externs.tolist())
 
 
 def pooled_kinds(rows: Ints, args: Ints) -> npt.NDArray[np.int8]:

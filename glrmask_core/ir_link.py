@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .ir import EXTERN_GRAMMAR, EXTERN_TOKEN, MAX_COUNT, SCOPE, TOKEN_IDS, Module
-from .ir_layout import ARGS, BLOB, NAME, NODE, RULE, column_kinds, pooled_kinds
+from .ir import MAX_COUNT, SCOPE, TOKEN_IDS, Module
+from .ir_layout import ARGS, BLOB, NAME, NODE, RULE, Layout
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -79,7 +79,7 @@ class _Joined:
         args = np.frombuffer(module.args, np.int32) if len(module.args) else np.zeros(0, np.int32)
         rules = np.frombuffer(module.rules, np.int32) if len(module.rules) else np.zeros(0, np.int32)
         if offset:  # the first module keeps its numbers: the one large child of most links is only copied
-            rows, args, rules = self._shifted(rows, args, rules)
+            rows, args, rules = self._shifted(module.layout, rows, args, rules)
         self.places.append((offset, len(rows), module.places))
         self.rule_places.append((self.n_rules, len(rules) // 2, module.rule_places))
         self.rows.append(rows)
@@ -93,14 +93,14 @@ class _Joined:
         self.n_rules += len(rules) // 2
         return rows, offset
 
-    def _shifted(self, rows: Ints, args: Ints, rules: Ints) -> tuple[Ints, Ints, Ints]:
+    def _shifted(self, layout: Layout, rows: Ints, args: Ints, rules: Ints) -> tuple[Ints, Ints, Ints]:
         """The arrays with every reference moved behind what is here; ``rows`` in place."""
         offsets = {NODE: self.nodes, ARGS: self.n_args, BLOB: self.n_blob, NAME: len(self.names), RULE: self.n_rules}
         shift = np.array([offsets.get(kind, 0) for kind in range(6)], np.int32)
         if len(args):
-            args = args + shift[pooled_kinds(rows, args)] * (args >= 0)
+            args = args + shift[layout.pooled] * (args >= 0)
         columns = rows[:, 1:]
-        columns += shift[column_kinds(rows)] * (columns >= 0)
+        columns += shift[layout.columns] * (columns >= 0)
         return rows, args, (rules.reshape(-1, 2) + shift[[NAME, NODE]]).reshape(-1)
 
     def add_args(self, values: Sequence[int]) -> int:
@@ -142,7 +142,7 @@ def inline(parent: Module, grammars: Mapping[str, Module], tokens: Mapping[str, 
             rows, offset = out.add(child)
             root = child.root + offset
             if child.slots:
-                _rename_slots(out, rows, slot)
+                _rename_slots(out, child.layout, rows, slot)
             else:
                 shared[id(child)] = root
         roots[slot] = root
@@ -153,7 +153,7 @@ def inline(parent: Module, grammars: Mapping[str, Module], tokens: Mapping[str, 
         elif slot not in tokens:
             slots[slot] = kind
     rows, offset = out.add(parent)
-    _fill_slots(out, rows, roots, tokens)
+    _fill_slots(out, parent.layout, rows, roots, tokens)
     return Module(
         _array(out.rows),
         _array(out.args),
@@ -178,10 +178,11 @@ def exact_ids(module: Module) -> Ints:
     return np.concatenate(parts).view(np.uint32)
 
 
-def _fill_slots(out: _Joined, rows: Ints, roots: Mapping[str, int], tokens: Mapping[str, Sequence[int]]) -> None:
+def _fill_slots(
+    out: _Joined, layout: Layout, rows: Ints, roots: Mapping[str, int], tokens: Mapping[str, Sequence[int]]
+) -> None:
     """Turn the externs of the parent's rows into scopes and token sets."""
-    externs = np.flatnonzero((rows[:, 0] == EXTERN_GRAMMAR) | (rows[:, 0] == EXTERN_TOKEN))
-    for node in externs.tolist():
+    for node in layout.externs:
         slot = out.names[int(rows[node, 1])]
         if slot in roots:
             rows[node] = SCOPE, roots[slot], -1, 0
@@ -190,10 +191,9 @@ def _fill_slots(out: _Joined, rows: Ints, roots: Mapping[str, int], tokens: Mapp
             rows[node] = TOKEN_IDS, out.add_args(ids), len(ids), 0
 
 
-def _rename_slots(out: _Joined, rows: Ints, slot: str) -> None:
+def _rename_slots(out: _Joined, layout: Layout, rows: Ints, slot: str) -> None:
     """Give the open slots of a child their names in the result."""
-    externs = np.flatnonzero((rows[:, 0] == EXTERN_GRAMMAR) | (rows[:, 0] == EXTERN_TOKEN))
-    for node in externs.tolist():
+    for node in layout.externs:
         rows[node, 1] = out.add_name(f"{slot}.{out.names[int(rows[node, 1])]}")
 
 

@@ -41,8 +41,13 @@ import hashlib
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .source import Place
+
+if TYPE_CHECKING:
+    from .ir_layout import Layout
 
 IR_VERSION = 1
 UNBOUNDED = -1
@@ -119,6 +124,13 @@ class Module:
         i = 4 * node
         rows = self.rows
         return rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where references stand in the arrays. Made once, as a host may be linked many times."""
+        from .ir_layout import layout_of
+
+        return layout_of(self)
 
     @property
     def digest(self) -> bytes:
