@@ -145,6 +145,26 @@ def test_a_used_child_costs_nothing_again() -> None:
         alike(linked, source, seed, 20)
 
 
+def test_a_mask_inside_a_used_child_makes_nothing() -> None:
+    vocab = vocabulary()
+    child = objects(200).compile(vocab, background=False)
+    use(child, b"")
+    host = glrmask.Grammar.from_glrm('glrm 1;\nstart start;\nextern grammar X;\nnt start = "<x>" X "</x>";\n')
+    linked = host.compile_unlinked(vocab).bind("X", child).link(background=False)
+    source = host.bind("X", objects(200)).compile(vocabulary(), background=False)
+    made = []
+    for constraint in (linked, source):
+        before = constraint.compiled.report()
+        state = constraint.start(0)
+        state.commit_bytes(b"<x>")
+        mask_words(state)
+        after = constraint.compiled.report()
+        made.append({name: after[name] - before[name] for name in ("states", "steps", "summaries", "walked")})
+    assert made[0]["walked"] == 0
+    assert made[0]["steps"] * 20 < made[1]["steps"]
+    assert made[0]["states"] * 20 < made[1]["states"]
+
+
 def test_closed_tables_do_not_depend_on_parts() -> None:
     closed, saved = glrmask.Optimization.FAST_RUNTIME, []
     for text in (b"", b'{"key_1": 12, "key_2": "a b"'):

@@ -109,24 +109,27 @@ static bool lends(const GmConstraint *c, const GmConstraint *part)
 }
 
 /* The part whose lowering can be taken over, or NULL. Closed tables are saved and must not depend on it. */
-static GmCore *first_part(const GmConstraint *c, const Source *source, const GmOptions *options)
+static GmConstraint *first_part(const GmConstraint *c, const Source *source, const GmOptions *options)
 {
     for (uint32_t i = 0; i < source->n_parts && options->mode != GM_MODE_FAST_RUNTIME; i++) {
         GmConstraint *part = source->parts[i];
         if (lends(c, part) &&
             gm_core_begins(&c->module, &part->core, options->states, options->lexer_states, options->expansion)) {
-            return &part->core;
+            return part;
         }
     }
     return NULL;
 }
 
 /* Parts lend their steps. */
-static GmStatus take_parts(GmConstraint *c, const Source *source, GmError *err)
+static GmStatus take_parts(GmConstraint *c, const Source *source, const GmConstraint *first, GmError *err)
 {
     for (uint32_t i = 0; i < source->n_parts; i++) {
         GmConstraint *part = source->parts[i];
         if (lends(c, part)) {
+            if (part == first) {
+                c->core.part_number = c->core.views.parts.len;
+            }
             GM_PUSH(&c->core.mem, c->parts, part);
             gm_constraint_retain(part);
             GM_PUSH(&c->core.mem, c->core.views.parts, ((GmPart){&part->core.views, &part->core.lock}));
@@ -137,9 +140,10 @@ static GmStatus take_parts(GmConstraint *c, const Source *source, GmError *err)
 
 static GmStatus build_grammar(GmConstraint *c, const Source *source, const GmOptions *options, GmError *err)
 {
-    GM_TRY(gm_core_build(&c->core, &c->module, first_part(c, source, options), options->states, options->lexer_states,
+    GmConstraint *first = first_part(c, source, options);
+    GM_TRY(gm_core_build(&c->core, &c->module, first != NULL ? &first->core : NULL, options->states, options->lexer_states,
                          options->expansion, err));
-    GM_TRY(take_parts(c, source, err));
+    GM_TRY(take_parts(c, source, first, err));
     return fill_tables(&c->core, options, source->tables, source->n_tables, err);
 }
 

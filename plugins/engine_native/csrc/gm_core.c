@@ -1,5 +1,7 @@
 #include "gm_core.h"
 
+#include "gm_view_entries.h"
+
 #include <string.h>
 
 void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMem *owner, size_t memory)
@@ -39,8 +41,16 @@ GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint3
         GM_TRY(gm_re_init(&core->rx, &core->mem, &core->arena, trie->longest, max_lexer_states, err));
     }
     GM_TRY(gm_views_init(&core->views, &core->mem, &core->arena, &core->rx, trie, core->shared, err));
-    return gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, part != NULL ? &part->net : NULL,
-                        trie->longest, max_states, max_expansion, err);
+    GM_TRY(gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, part != NULL ? &part->net : NULL,
+                        trie->longest, max_states, max_expansion, err));
+    if (part != NULL) {
+        core->part = part;
+        gm_core_lock(part);
+        GmStatus status = gm_net_take(&core->net, &part->net, &core->part_states, err);
+        gm_core_unlock(part);
+        GM_TRY(status);
+    }
+    return gm_net_open(&core->net, err);
 }
 
 void gm_core_deinit(GmCore *core)
@@ -123,6 +133,41 @@ static uint32_t summary_find(GmCore *core, uint32_t base, uint32_t state)
     return gm_map_get(&core->summary_map, gm_pair(base, state));
 }
 
+static GmStatus summary_add(GmCore *core, uint32_t base, uint32_t state, const GmSummary *made, uint32_t *id, GmError *err)
+{
+    void *p;
+    GM_TRY(gm_pool_add(&core->summaries, &core->mem, id, &p, err));
+    *(GmSummary *)p = *made;
+    return gm_map_put(&core->summary_map, &core->mem, gm_pair(base, state), *id, err);
+}
+
+/* A summary that is there or that the part has made; or GM_NONE. It does not look below its state, so it holds wherever
+ * the part is called. */
+static GmStatus summary_get(GmCore *core, uint32_t base, uint32_t state, uint32_t *id, GmError *err)
+{
+    *id = summary_find(core, base, state);
+    if (*id != GM_NONE || state >= core->part_states) {
+        return GM_OK;
+    }
+    GmViews *vs = &core->views;
+    uint32_t theirs = GM_BASE_ROOT;
+    if (base != GM_BASE_ROOT) {
+        GM_TRY(gm_base_in_part(vs, core->part_number, base, &theirs, err));
+    }
+    uint32_t found = base == GM_BASE_ROOT || theirs != GM_BASE_ROOT ? summary_find(core->part, theirs, state) : GM_NONE;
+    if (found == GM_NONE) {
+        return GM_OK;
+    }
+    const GmSummary *other = gm_pool_at(&core->part->summaries, found);
+    GmSummary made = {other->toks, GM_VIEW_EMPTY, GM_VIEW_EMPTY};
+    bool known;
+    GM_TRY(gm_view_of_part(vs, core->part_number, other->moved, &made.moved, &known, err));
+    if (known) {
+        GM_TRY(gm_view_of_part(vs, core->part_number, other->rest, &made.rest, &known, err));
+    }
+    return known ? summary_add(core, base, state, &made, id, err) : GM_OK;
+}
+
 /* What the symbol of an edge leaves of the base, into w->view. *wait: a summary is missing and was pushed. */
 static GmStatus open_edge(GmCore *core, GmWork *w, const GmNetEdge *edge, bool *wait, GmError *err)
 {
@@ -135,7 +180,7 @@ static GmStatus open_edge(GmCore *core, GmWork *w, const GmNetEdge *edge, bool *
         GM_TRY(gm_gather_add(&w->gather, &core->arena, &step->inside, core->trie->n_words, err));
         w->view = step->after;
     } else {
-        id = summary_find(core, w->base, edge->sym);
+        GM_TRY(summary_get(core, w->base, edge->sym, &id, err));
         if (id == GM_NONE) {
             *wait = true;
             return work_push(core, w->base, edge->sym, err);
@@ -178,7 +223,8 @@ static GmStatus work_run(GmCore *core, GmError *err)
             GM_TRY(add_rest(core, w, w->view, err));
         } else {
             for (; w->k < view->n; w->k++) {
-                uint32_t id = summary_find(core, view->bases[w->k], edge->to);
+                uint32_t id;
+                GM_TRY(summary_get(core, view->bases[w->k], edge->to, &id, err));
                 if (id == GM_NONE) {
                     return work_push(core, view->bases[w->k], edge->to, err);
                 }
@@ -206,16 +252,13 @@ static GmStatus work_run(GmCore *core, GmError *err)
         GM_TRY(gm_view_of(&core->views, w->rest.data, w->rest.len, &made.rest, err));
     }
     uint32_t id;
-    void *p;
-    GM_TRY(gm_pool_add(&core->summaries, &core->mem, &id, &p, err));
-    *(GmSummary *)p = made;
     core->work_len--;
-    return gm_map_put(&core->summary_map, &core->mem, gm_pair(w->base, w->state), id, err);
+    return summary_add(core, w->base, w->state, &made, &id, err);
 }
 
 GmStatus gm_summary_make(GmCore *core, uint32_t base, uint32_t state, uint32_t *out, GmError *err)
 {
-    *out = summary_find(core, base, state);
+    GM_TRY(summary_get(core, base, state, out, err));
     if (*out != GM_NONE) {
         return GM_OK;
     }

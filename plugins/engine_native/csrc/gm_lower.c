@@ -173,8 +173,8 @@ static GmStatus want(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uin
         GM_TRY(gm_lower_edge(nfa, *out, GM_EDGE_EXACT, sym, to, err));
         return memo_put(nfa, node, cont, ctx, *out, err);
     }
-    bool call = row[0] == IR_CALL;
-    uint32_t body = call ? (uint32_t)nfa->module.rules[2 * row[1] + 1] : node;
+    uint32_t body = row[0] == IR_CALL ? (uint32_t)nfa->module.rules[2 * row[1] + 1] : node;
+    bool call = row[0] == IR_CALL || gm_nfa_is_part(nfa, node); /* a part is not built again */
     if (!call && nfa->weight[node] >= HEAVY) {
         uint32_t first = gm_map_get(&nfa->first, gm_lower_key(node, ctx));
         if (first == GM_NONE) {
@@ -466,8 +466,7 @@ static GmStatus take_build(GmNfa *nfa, GmError *err)
     TAKE(nfa, id_sets);
     TAKE(nfa, ignores);
     GM_TRY(gm_map_copy(&nfa->rule_of, nfa->mem, &nfa->part->rule_of, err));
-    GM_TRY(gm_map_copy(&nfa->set_of, nfa->mem, &nfa->part->set_of, err));
-    return gm_map_put(&nfa->first, nfa->mem, gm_lower_key(nfa->part->module.root, 0), GM_NFA_END, err);
+    return gm_map_copy(&nfa->set_of, nfa->mem, &nfa->part->set_of, err);
 }
 
 GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *part,

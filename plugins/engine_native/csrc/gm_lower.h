@@ -126,6 +126,7 @@ static inline uint32_t gm_nfa_old_nodes(const GmNfa *nfa) { return nfa->part != 
 static inline uint32_t gm_nfa_old_ir_rules(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->module.n_rules : 0; }
 static inline uint32_t gm_nfa_old_states(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->states.len : 2; }
 static inline uint32_t gm_nfa_old_rules(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->rules.len : 0; }
+static inline bool gm_nfa_is_part(const GmNfa *nfa, uint32_t node) { return nfa->part != NULL && node == nfa->part->module.root; }
 /* A rule's own IR rule number for messages, or GM_NONE. */
 uint32_t gm_nfa_ir_rule(const GmNfa *nfa, uint32_t rule);
 

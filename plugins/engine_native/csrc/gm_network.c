@@ -471,7 +471,29 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     for (uint32_t r = 0; r < net->nfa.rules.len; r++) {
         net->starts[r] = GM_NONE;
     }
-    GM_TRY(prepare_groups(net, err));
+    return prepare_groups(net, err);
+}
+
+GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err)
+{
+    enum { TAKE_ALWAYS = 4096 }; /* about 0.1 ms */
+    *n = 0;
+    uint32_t states = part->states.len;
+    bool many = states > TAKE_ALWAYS && states / 4 > part->nfa.states.len;
+    if (many || states >= net->max_states || net->groups.member.len > 0) {
+        return GM_OK;
+    }
+    GM_TRY(gm_pool_copy(&net->states, net->mem, &part->states, states, err));
+    GM_TRY(gm_index_reserve(&net->state_index, net->mem, states, err));
+    for (uint32_t id = 0; id < states; id++) {
+        GM_TRY(gm_index_add(&net->state_index, net->mem, state_hash(gm_net_at(net, id)), id, err));
+    }
+    *n = states;
+    return GM_OK;
+}
+
+GmStatus gm_net_open(GmNet *net, GmError *err)
+{
     uint32_t end, position = GM_NFA_END;
     GM_TRY(subset_of(net, &position, 1, false, &end, err));
     GM_CHECK(end == GM_NET_END, err);

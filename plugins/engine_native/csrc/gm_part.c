@@ -2,6 +2,9 @@
  * steps before it makes any, of the whole vocabulary and of what their own steps have left: a child that has been used
  * costs nothing again.
  *
+ * Summaries of the part that the module begins with are taken over as well (gm_core.c), by the numbers of its network's
+ * states, which are kept.
+ *
  * Lexer states and debts are known by their structural hash, since numbers differ. Token sets, entries and buckets
  * are taken by reference; they never change, and the constraint keeps its parts alive. A part's lock is taken for
  * looking a state up, inside the own one: parts are older than what is made of them, so there is no circle. */
@@ -61,8 +64,21 @@ static GmStatus base_of_part(GmViews *vs, uint32_t number, uint32_t id, uint32_t
     return gm_map_get(&vs->part_back, key) == GM_NONE ? gm_map_put(&vs->part_back, vs->mem, key, id, err) : GM_OK;
 }
 
-/* What a part calls a base that was made here, by merging small ones; looked up once. */
-static GmStatus find_base(GmViews *vs, uint32_t number, uint32_t base, uint32_t *theirs, GmError *err)
+GmStatus gm_view_of_part(GmViews *vs, uint32_t number, uint32_t view, uint32_t *out, bool *found, GmError *err)
+{
+    const GmView *theirs = gm_view_at(vs->parts.data[number].views, view);
+    GM_RESERVE(vs->mem, vs->joined, theirs->n);
+    *found = true;
+    for (uint32_t i = 0; i < theirs->n && *found; i++) {
+        uint32_t mine;
+        GM_TRY(base_of_part(vs, number, theirs->bases[i], &mine, err));
+        vs->joined.data[i] = mine;
+        *found = mine != GM_NONE;
+    }
+    return *found ? gm_view_of(vs, vs->joined.data, theirs->n, out, err) : GM_OK;
+}
+
+GmStatus gm_base_in_part(GmViews *vs, uint32_t number, uint32_t base, uint32_t *theirs, GmError *err)
 {
     const GmPart *part = &vs->parts.data[number];
     uint64_t key = gm_pair(number, base);
@@ -88,7 +104,7 @@ static GmStatus find_step(GmViews *vs, uint32_t number, uint32_t base, GmLex lex
     uint32_t theirs = GM_BASE_ROOT;
     *out = NULL;
     if (base != GM_BASE_ROOT) {
-        GM_TRY(find_base(vs, number, base, &theirs, err));
+        GM_TRY(gm_base_in_part(vs, number, base, &theirs, err));
         if (theirs == GM_BASE_ROOT) {
             return GM_OK;
         }
@@ -105,25 +121,13 @@ GmStatus gm_step_of_part(GmViews *vs, uint32_t base, GmLex lex, GmStep *made, bo
 {
     *found = false;
     for (uint32_t number = 0; number < vs->parts.len && !*found; number++) {
-        const GmPart *part = &vs->parts.data[number];
         const GmStep *step;
         GM_TRY(find_step(vs, number, base, lex, &step, err));
         if (step == NULL) {
             continue;
         }
-        const GmView *view = gm_view_at(part->views, step->after);
-        GM_RESERVE(vs->mem, vs->joined, view->n);
-        *found = true;
-        for (uint32_t i = 0; i < view->n && *found; i++) {
-            uint32_t mine;
-            GM_TRY(base_of_part(vs, number, view->bases[i], &mine, err));
-            vs->joined.data[i] = mine;
-            *found = mine != GM_NONE;
-        }
-        if (*found) {
-            made->inside = step->inside;
-            GM_TRY(gm_view_of(vs, vs->joined.data, view->n, &made->after, err));
-        }
+        made->inside = step->inside;
+        GM_TRY(gm_view_of_part(vs, number, step->after, &made->after, found, err));
     }
     return GM_OK;
 }

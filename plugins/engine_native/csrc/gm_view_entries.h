@@ -43,6 +43,10 @@ GmStatus gm_step_solid(GmViews *vs, GmStep *made, GmError *err);
 GmStatus gm_view_base_of_part(GmViews *vs, const GmBase *other, uint32_t *base, GmError *err);
 /* Locked, the part too: the base of the part with the same entries, none of which owes; or GM_NONE. */
 uint32_t gm_view_find_base(const GmViews *part, const GmBase *base);
+/* The view here of a view of a part; *found: whether all its debts are known here. */
+GmStatus gm_view_of_part(GmViews *vs, uint32_t number, uint32_t view, uint32_t *out, bool *found, GmError *err);
+/* What a part calls a base other than the root that was made here; GM_BASE_ROOT if it has no such one, or it owes. */
+GmStatus gm_base_in_part(GmViews *vs, uint32_t number, uint32_t base, uint32_t *theirs, GmError *err);
 /* The step that a part has made; *found: whether one has. */
 GmStatus gm_step_of_part(GmViews *vs, uint32_t base, GmLex lex, GmStep *made, bool *found, GmError *err);
 /* gm_view_step; `like`: whether the step may be made from the step of another state. */
