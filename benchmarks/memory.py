@@ -4,9 +4,10 @@
 
 The bytes are the engine's own count; the resident size is what the system says. The 1,000 schemas are the real ones
 and copies of them with another property, each compiled, asked for the masks of a text, and dropped, in a process of its
-own per setting: as it is by default, with a smaller cache of final masks (``Limits(mask_cache_bytes=...)``), with freed
-memory given back at once (``MIMALLOC_PURGE_DECOMMITS=1``), and with every constraint
-kept, with and without AUTO's worker.
+own per setting: as it is by default, with a smaller ``Limits(mask_cache_bytes=...)``, with freed memory given back at
+once (``MIMALLOC_PURGE_DECOMMITS=1``), and with every constraint kept, with and without AUTO's worker. Of kept
+constraints the bytes by owner are counted (``NativeGrammar.usage``) before and after the worker has come to an end,
+and by tracemalloc, in a process of its own, those of Python objects.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from engine_costs import build_vocabulary, language_cases, schema_cases
 from glrmask_engine_native._native import ffi, lib
 from glrmask_engine_native.handles import CACHE_KEY
 from glrmask_engine_native.heap import heap
+from glrmask_engine_native.worker import worker
 from measuring import SHARED, rss, save
 from vocabularies import DATA, load
 
@@ -38,6 +41,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "every constraint kept": {"keep": True},
     "every constraint kept, mask_cache_bytes small": {"keep": True, "mask_cache": True},
     "every constraint kept, without the worker": {"keep": True, "background": False},
+    "every constraint kept, Python objects": {"keep": True, "background": False, "trace": True},
 }
 
 
@@ -104,11 +108,25 @@ def constraints() -> list[dict[str, Any]]:
     return found
 
 
-def many(setting: str, count: int, limit: int) -> list[list[int]]:
+def owners(kept: list[glrmask.Constraint]) -> dict[str, int]:
+    """Bytes by owner of all these constraints, and how much of them the worker has made."""
+    found: dict[str, int] = {}
+    for constraint in kept:
+        for name, value in constraint._compiled.usage().items():  # type: ignore[attr-defined]
+            found[name] = found.get(name, 0) + value
+    return {
+        **found,
+        "memory_bytes": sum(found.values()),
+        "warm_bytes": sum(constraint.report.figures["warm_bytes"] for constraint in kept),
+    }
+
+
+def many(setting: str, count: int, limit: int) -> dict[str, Any]:
     """Compile so many different schemas in this process.
 
     Returns:
-        On the way: (schemas so far, resident bytes, bytes that the heap keeps).
+        ``points``, on the way: (schemas so far, resident bytes, bytes that the heap keeps). Where all are kept also
+        ``owners`` and, once the worker is done, ``idle_owners`` and ``idle_rss``; or ``traced`` bytes of Python objects.
     """
     real = load("llama3")
     assert real is not None, "checked by main"
@@ -130,7 +148,10 @@ def many(setting: str, count: int, limit: int) -> list[list[int]]:
             data = row["tests"][0]["data"] if row["tests"] else {}
             tasks.append((json.dumps(schema), encoder.encode(json.dumps(data, ensure_ascii=False).encode())[:300]))
     del rows, real, encoder
-    kept, found, done = [], [[0, rss(), heap.kept()]], 0
+    if options.get("trace"):
+        tracemalloc.start()
+    kept: list[glrmask.Constraint] = []
+    found, done = [[0, rss(), heap.kept()]], 0
     words = np.zeros((vocab.max_id + 32) // 32, np.uint32)
     for text, ids in tasks:
         try:
@@ -153,7 +174,27 @@ def many(setting: str, count: int, limit: int) -> list[list[int]]:
             found.append([done, rss(), heap.kept()])
         if done == count:
             break
-    return found
+    result: dict[str, Any] = {"points": found}
+    if options.get("trace"):
+        result["traced"] = tracemalloc.get_traced_memory()[0]
+    elif kept:
+        result["owners"] = owners(kept)
+        worker.wait(600)
+        glrmask._internal.collect_allocator()
+        result["idle_owners"], result["idle_rss"] = owners(kept), rss()
+    return result
+
+
+def show(setting: str, result: dict[str, Any]) -> None:
+    """One setting, for who waits: MiB resident at the end, KiB of a kept constraint by owner."""
+    done, size, _kept = result["points"][-1]
+    print(f"{setting}: {size / 2**20:.0f} MiB after {done} schemas", file=sys.stderr, flush=True)
+    if "traced" in result:
+        print(f"  Python objects: {result['traced'] / done / 1024:.1f} KiB each", file=sys.stderr)
+    for name in ("owners", "idle_owners"):
+        if name in result:
+            parts = ", ".join(f"{owner} {value / done / 1024:.1f}" for owner, value in result[name].items())
+            print(f"  {name}, KiB each: {parts}", file=sys.stderr)
 
 
 def main() -> int:
@@ -178,7 +219,7 @@ def main() -> int:
         environment = {**os.environ, **options.get("environment", {})}
         result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         figures["many"][setting] = json.loads(result.stdout)
-        print(setting, figures["many"][setting][-1], file=sys.stderr, flush=True)
+        show(setting, figures["many"][setting])
     save("memory", figures)
     return 0
 

@@ -163,7 +163,8 @@ def memory(data: dict[str, Any]) -> list[str]:
         "at the end",
     ]
     out.append(table(head, rows))
-    some = next(iter(data["many"].values()))
+    many = {name: run for name, run in data["many"].items() if "traced" not in run}
+    some = next(iter(many.values()))["points"]
     out.append(f"### Resident size of a process that sees {some[-1][0]:,} different schemas\n")
     out.append(
         "Each is compiled in AUTO, asked for the masks of a text, and dropped unless the row says otherwise; "
@@ -171,12 +172,44 @@ def memory(data: dict[str, Any]) -> list[str]:
     )
     head = ["schemas", *(f"{done:,}" for done, _, _ in some), "kept by the heap at the end"]
     rows = [
-        (name, *(f"{size / MIB:,.0f}" for _, size, _ in points), f"{points[-1][2] / MIB:,.0f}")
-        for name, points in data["many"].items()
+        (name, *(f"{size / MIB:,.0f}" for _, size, _ in run["points"]), f"{run['points'][-1][2] / MIB:,.0f}")
+        for name, run in many.items()
     ]
     out.append(table(head, rows))
     curves = {
-        name: ([p[0] or 1 for p in points], [p[1] / MIB for p in points]) for name, points in data["many"].items()
+        name: ([p[0] or 1 for p in run["points"]], [p[1] / MIB for p in run["points"]]) for name, run in many.items()
     }
     out.append(growth(curves, "schemas", "MiB", "memory_many", "Resident size"))
+    return out + owners(data["many"])
+
+
+def owners(many: dict[str, Any]) -> list[str]:
+    """Where the bytes of kept constraints are."""
+    out = ["### Where the bytes of a kept constraint are\n"]
+    out.append(
+        "Mean of all, KiB. *unused* is what is left of blocks that are not full, mostly never touched and so not "
+        "resident. *Done* is when the worker had nothing left to do, or no room.\n"
+    )
+    columns: dict[str, dict[str, int]] = {}
+    counts = {}
+    for setting, run in many.items():
+        if "owners" in run:
+            kind = setting.removeprefix("every constraint kept").lstrip(", ") or "default"
+            columns[kind] = run["owners"]
+            counts[kind] = run["points"][-1][0]
+            if run["idle_owners"] != run["owners"]:
+                columns[f"{kind}, worker done"] = run["idle_owners"]
+                counts[f"{kind}, worker done"] = run["points"][-1][0]
+    names = next(iter(columns.values()))
+    rows = [
+        (name.replace("_", " "), *(f"{owned[name] / counts[kind] / 1024:,.1f}" for kind, owned in columns.items()))
+        for name in names
+    ]
+    out.append(table(["owner", *columns], rows))
+    for setting, run in many.items():
+        if "idle_rss" in run:
+            out.append(f"Resident once the worker was done, {setting}: {run['idle_rss'] / MIB:,.0f} MiB.\n")
+        if "traced" in run:
+            each = run["traced"] / run["points"][-1][0] / 1024
+            out.append(f"Python objects (tracemalloc, front-end included): {each:.1f} KiB each.\n")
     return out

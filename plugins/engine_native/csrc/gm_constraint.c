@@ -144,7 +144,10 @@ static GmStatus build_grammar(GmConstraint *c, const Source *source, const GmOpt
     GM_TRY(gm_core_build(&c->core, &c->module, first != NULL ? &first->core : NULL, options->states, options->lexer_states,
                          options->expansion, err));
     GM_TRY(take_parts(c, source, first, err));
-    return fill_tables(&c->core, options, source->tables, source->n_tables, err);
+    gm_core_set_alone(&c->core, true);
+    GM_TRY(fill_tables(&c->core, options, source->tables, source->n_tables, err));
+    gm_core_set_alone(&c->core, false);
+    return GM_OK;
 }
 
 static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, const Source *source, const GmOptions *options,

@@ -53,6 +53,12 @@ GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint3
     return gm_net_open(&core->net, err);
 }
 
+void gm_core_set_alone(GmCore *core, bool alone)
+{
+    core->summary_map.alone = core->plan_map.alone = core->local_map.alone = alone;
+    core->views.step_map.alone = core->views.whole_map.alone = alone;
+}
+
 void gm_core_deinit(GmCore *core)
 {
     for (uint32_t i = 0; i < core->work.len; i++) {

@@ -87,6 +87,8 @@ GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint3
 /* Does the module begin with that of `part`, and do the limits allow what is taken over? */
 bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
                     uint32_t max_expansion);
+/* While nobody else reads the tables, as before the first state, those that were outgrown go at once. */
+void gm_core_set_alone(GmCore *core, bool alone);
 void gm_core_deinit(GmCore *core);
 /* Take the lock and leave no trace of a computation that was cut short. */
 void gm_core_lock(GmCore *core);

@@ -566,7 +566,7 @@ GmStatus gm_finish_first_net(GmFinish *f, uint32_t state, GmByteSet *out, GmMem 
     if (first_known(f, key, out)) {
         return GM_OK;
     }
-    Starts x = {{NULL, 0, 0}, {NULL, 0}};
+    Starts x = {{NULL, 0, 0}, {NULL, 0, false}};
     gm_map_init(&x.seen);
     GmStatus status = starts_add(&x, state, mem, err);
     if (status == GM_OK) {

@@ -141,7 +141,7 @@ static GmStatus walk(GmFinish *f, Walk *w, GmRe re, uint64_t least, uint64_t *ou
 
 static GmStatus search(GmFinish *f, GmRe re, uint64_t least, uint64_t *out, GmError *err)
 {
-    Walk w = {{NULL, 0, 0}, {NULL, 0}};
+    Walk w = {{NULL, 0, 0}, {NULL, 0, false}};
     gm_map_init(&w.seen);
     GmStatus status = walk(f, &w, re, least, out, err);
     GM_VEC_FREE(&f->core->mem, w.list);

@@ -46,6 +46,7 @@ void gm_map_init(GmMap *map)
 {
     atomic_init(&map->table, NULL);
     map->len = 0;
+    map->alone = false;
 }
 
 static size_t map_bytes(uint32_t cap) { return sizeof(GmMapTable) + (size_t)cap * sizeof(MapSlot); }
@@ -115,6 +116,10 @@ static GmStatus map_grow(GmMap *map, GmMem *mem, uint32_t cap, GmError *err)
         }
     }
     gm_store(&map->table, fresh);
+    if (map->alone && table != NULL) {
+        fresh->outgrown = table->outgrown;
+        gm_mem_free(mem, table, map_bytes(table->cap));
+    }
     return GM_OK;
 }
 

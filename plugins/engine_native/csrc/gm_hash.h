@@ -2,7 +2,7 @@
  *
  * GmMap    64-bit key -> 32-bit value, insert-only. One writer at a time (the owner's lock); any number of
  *          readers without a lock: a slot's value is written before its key is published, and a table that
- *          was outgrown stays alive until the map dies.
+ *          was outgrown stays alive until the map dies, unless the map is marked `alone`.
  * GmIndex  hash -> candidate ids, for hash-consing; the caller compares. Writer only.
  * Hash128  structural, the same in every process: the identity of regexes and stacks across constraints.
  *
@@ -50,6 +50,7 @@ typedef struct GmMapTable GmMapTable;
 typedef struct GmMap {
     _Atomic(GmMapTable *) table;
     uint32_t len;
+    bool alone; /* nobody but the owner reads it now: outgrown tables go at once */
 } GmMap;
 
 void gm_map_init(GmMap *map);

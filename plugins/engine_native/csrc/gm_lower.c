@@ -484,6 +484,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     gm_map_init(&nfa->first);
     gm_map_init(&nfa->rule_of);
     gm_map_init(&nfa->set_of);
+    nfa->memo.alone = nfa->first.alone = nfa->rule_of.alone = nfa->set_of.alone = true;
     if (module->n_nodes >= (1u << 26) - 1) {
         return gm_fail_limit(err, "states", "the grammar has too many nodes (%u)", module->n_nodes);
     }

@@ -23,6 +23,7 @@ static void re_begin(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t horizon, 
     gm_pool_init(&rx->mains, sizeof(GmMain));
     gm_pool_init(&rx->classes, sizeof(const GmClasses *));
     gm_map_init(&rx->joint);
+    rx->joint.alone = true;
     for (uint32_t b = 0; b < 128; b++) {
         rx->off_group[b] = ~((uint64_t)1 << gm_group_of((uint8_t)b));
     }

@@ -8,6 +8,8 @@ void gm_fill_init(GmFill *fill, GmCore *core, const GmFillLimits *limits)
 {
     memset(fill, 0, sizeof *fill);
     fill->core = core;
+    fill->seen_states.alone = fill->term_of.alone = fill->seen_owned.alone = fill->seen_lexers.alone = true;
+    fill->seen_steps.alone = fill->seen_debts.alone = fill->seen_pairs.alone = true;
     fill->mem = &core->mem;
     fill->limits = *limits;
     fill->walked_before = core->views.walked;

@@ -25,6 +25,7 @@ GmStatus gm_views_init(GmViews *vs, GmMem *mem, GmArena *arena, GmRegex *rx, con
     gm_map_init(&vs->set_map);
     gm_map_init(&vs->part_map);
     gm_map_init(&vs->part_back);
+    vs->bite_map.alone = vs->shared_map.alone = vs->set_map.alone = vs->part_map.alone = vs->part_back.alone = true;
     gm_pool_init(&vs->sets, sizeof(const uint32_t *));
     uint32_t id;
     void *p;

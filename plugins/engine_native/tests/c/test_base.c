@@ -175,6 +175,36 @@ static void test_map_and_index(void)
     CHECK_EQ(0, c.blocks);
 }
 
+/* A map that nobody else reads has one table, and half the bytes of one whose outgrown tables stay. */
+static void test_map_alone(void)
+{
+    Counting c;
+    GmMem mem;
+    GmMap alone, shared;
+    counting_mem(&c, &mem, 1 << 24);
+    gm_map_init(&alone);
+    gm_map_init(&shared);
+    alone.alone = true;
+    for (uint32_t i = 0; i < 5000; i++) {
+        OK(gm_map_put(&alone, &mem, i * 64, i, &last));
+        OK(gm_map_put(&shared, &mem, i * 64, i, &last));
+    }
+    CHECK(gm_map_bytes(&alone) < gm_map_bytes(&shared) / 10 * 6);
+    CHECK_EQ(mem.used, gm_map_bytes(&alone) + gm_map_bytes(&shared));
+    size_t before = gm_map_bytes(&alone);
+    alone.alone = false; /* from here on others may read it */
+    for (uint32_t i = 5000; i < 10000; i++) {
+        OK(gm_map_put(&alone, &mem, i * 64, i, &last));
+    }
+    CHECK(gm_map_bytes(&alone) > 5 * before / 2);
+    for (uint32_t i = 0; i < 10000; i++) {
+        CHECK_EQ(i, gm_map_get(&alone, i * 64));
+    }
+    gm_map_deinit(&alone, &mem);
+    gm_map_deinit(&shared, &mem);
+    CHECK_EQ(0, c.blocks);
+}
+
 static bool same_hash(Hash128 x, Hash128 y) { return x.a == y.a && x.b == y.b; }
 
 static void test_hashes(void)
@@ -198,6 +228,7 @@ int main(void)
     RUN(test_accounts);
     RUN(test_arena);
     RUN(test_vectors_and_pools);
+    RUN(test_map_alone);
     RUN(test_map_and_index);
     RUN(test_hashes);
     return check_result();
