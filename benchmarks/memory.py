@@ -126,7 +126,8 @@ def many(setting: str, count: int, limit: int) -> dict[str, Any]:
 
     Returns:
         ``points``, on the way: (schemas so far, resident bytes, bytes that the heap keeps). Where all are kept also
-        ``owners`` and, once the worker is done, ``idle_owners`` and ``idle_rss``; or ``traced`` bytes of Python objects.
+        ``owners`` and, when the worker is done, ``idle_owners`` and ``idle_rss``; or ``traced``, the bytes of Python
+        objects.
     """
     real = load("llama3")
     assert real is not None, "checked by main"

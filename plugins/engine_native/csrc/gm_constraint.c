@@ -191,7 +191,7 @@ static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, cons
         c->width = (uint64_t)c->end_tokens[c->n_end_tokens - 1] + 1;
     }
     c->n_words = (c->width + 31) / 32;
-    gm_maskcache_init(&c->masks, &vocab->mem, &vocab->shared, vocab->trie.n_words, options->mask_cache_bytes, (uint32_t)c->n_words);
+    gm_maskcache_init(&c->masks, &vocab->mem, options->mask_cache_bytes, (uint32_t)c->n_words);
     return c;
 }
 

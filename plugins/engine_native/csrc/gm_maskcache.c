@@ -3,20 +3,29 @@
 #include <string.h>
 
 enum { LIST_MAX = 256 }; /* ids; setting them costs less than copying 16 KB */
-enum { DIFFERENT_MAX = 160 }; /* words; a quarter of that on top of the copy */
-enum { BASES = 64 };
+enum { DIFFERENT_MAX = 32 }; /* words, of which there may be thousands */
+enum { DIFFERENT_BLOCK = 16 }; /* compared at once */
+/* (word, bits) pairs, with room for those of a block that turn out to be too many. */
+typedef uint32_t Differences[2 * (DIFFERENT_MAX + DIFFERENT_BLOCK + 1)];
 
-void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, GmShared *shared, uint32_t base_words, size_t budget,
-                       uint32_t n_words)
+static size_t base_bytes(const GmMaskCache *cache) { return cache->n_words * sizeof(uint32_t); }
+
+/* Of a generation: half of what the bases leave. */
+static void set_budget(GmMaskCache *cache)
+{
+    const size_t bases = cache->n_bases * base_bytes(cache);
+    cache->budget = cache->most > bases ? (cache->most - bases) / 2 : 0;
+}
+
+void gm_maskcache_init(GmMaskCache *cache, const GmMem *owner, size_t budget, uint32_t n_words)
 {
     memset(cache, 0, sizeof *cache);
     gm_mutex_init(&cache->lock);
     gm_mem_init_like(&cache->mem, owner, budget, "mask_cache_bytes");
-    cache->budget = budget / 2;
+    cache->most = budget;
     cache->off = budget == 0;
     cache->n_words = n_words;
-    cache->shared = shared;
-    cache->base_words = base_words;
+    set_budget(cache);
 }
 
 static size_t mask_bytes(const GmMaskCache *cache, const GmMask *mask)
@@ -36,11 +45,21 @@ static void set_clear(GmMaskCache *cache, GmMaskSet *set)
     memset(set, 0, sizeof *set);
 }
 
+/* All masks, and what they refer to. */
+static void cache_clear(GmMaskCache *cache)
+{
+    set_clear(cache, &cache->young);
+    set_clear(cache, &cache->old);
+    while (cache->n_bases > 0) {
+        gm_mem_free(&cache->mem, cache->bases[--cache->n_bases], base_bytes(cache));
+    }
+    cache->last = 0;
+}
+
 void gm_maskcache_deinit(GmMaskCache *cache)
 {
     if (cache->n_words > 0 || !cache->off) {
-        set_clear(cache, &cache->young);
-        set_clear(cache, &cache->old);
+        cache_clear(cache);
         gm_mutex_deinit(&cache->lock);
     }
 }
@@ -51,14 +70,11 @@ void gm_maskcache_limit(GmMaskCache *cache, size_t budget)
         return;
     }
     gm_mutex_lock(&cache->lock);
-    cache->budget = budget / 2;
+    cache->most = cache->mem.limit = budget;
     if (cache->mem.used > budget) {
-        set_clear(cache, &cache->old);
+        cache_clear(cache);
     }
-    if (cache->mem.used > budget) {
-        set_clear(cache, &cache->young);
-    }
-    cache->mem.limit = budget;
+    set_budget(cache);
     gm_mutex_unlock(&cache->lock);
 }
 
@@ -126,8 +142,7 @@ static void mask_copy(const GmMaskCache *cache, const GmMask *mask, uint32_t *wo
         return;
     }
     if (mask->base != NULL) {
-        memcpy(words, mask->base, cache->base_words * sizeof(uint32_t));
-        memset(words + cache->base_words, 0, (cache->n_words - cache->base_words) * sizeof(uint32_t));
+        memcpy(words, mask->base, cache->n_words * sizeof(uint32_t));
         for (uint32_t i = 0; i < 2 * mask->n; i += 2) {
             words[mask->data[i]] ^= mask->data[i + 1];
         }
@@ -162,66 +177,58 @@ bool gm_maskcache_get(GmMaskCache *cache, Hash128 key, uint32_t *words)
     return found;
 }
 
-/* The ids of a mask, GM_NONE when there are too many. */
-static uint32_t mask_ids(const GmMaskCache *cache, const uint32_t *words, uint32_t ids[LIST_MAX])
+/* The words of a mask that are not those of `base`, GM_NONE when there are too many. */
+static uint32_t mask_differences(const GmMaskCache *cache, const uint32_t *words, const uint32_t *base, Differences pairs)
 {
+    const uint32_t n_words = cache->n_words;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < cache->n_words; i++) {
-        for (uint32_t w = words[i]; w != 0; w &= w - 1) {
-            if (n == LIST_MAX) {
-                return GM_NONE;
-            }
-            ids[n++] = i * 32 + gm_top_bit(w & (0u - w));
+    for (uint32_t at = 0; at < n_words && n <= DIFFERENT_MAX; at += DIFFERENT_BLOCK) {
+        const uint32_t end = n_words - at < DIFFERENT_BLOCK ? n_words : at + DIFFERENT_BLOCK;
+        uint32_t any = 0;
+        for (uint32_t i = at; i < end; i++) {
+            any |= words[i] ^ base[i];
         }
-    }
-    return n;
-}
-
-/* The words of a mask that are not those of `base`, GM_NONE when there are too many. Most candidates are out soon. */
-static uint32_t mask_differences(const GmMaskCache *cache, const uint32_t *words, const uint32_t *base,
-                                 uint32_t pairs[2 * DIFFERENT_MAX])
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < cache->n_words; i++) {
-        const uint32_t bits = words[i] ^ (i < cache->base_words ? base[i] : 0);
-        if (bits != 0) {
-            if (n == DIFFERENT_MAX) {
-                return GM_NONE;
-            }
+        for (uint32_t i = at; any != 0 && i < end; i++) {
+            const uint32_t bits = words[i] ^ base[i];
             pairs[2 * n] = i;
-            pairs[2 * n++ + 1] = bits;
+            pairs[2 * n + 1] = bits;
+            n += bits != 0;
         }
     }
-    return n;
+    return n <= DIFFERENT_MAX ? n : GM_NONE;
 }
 
-/* A set of the vocabulary that the mask nearly is, or NULL. `last`: the one to try first, or NULL. */
-static const uint32_t *mask_base(const GmMaskCache *cache, const uint32_t *last, const uint32_t *words,
-                                 uint32_t pairs[2 * DIFFERENT_MAX], uint32_t *n)
+/* A base for the mask: one that it nearly is, else it becomes one itself while there is room; else NULL. Locked. */
+static const uint32_t *mask_base(GmMaskCache *cache, const uint32_t *words, Differences pairs, uint32_t *n)
 {
-    const uint32_t *bases[BASES + 1];
-    uint32_t n_bases = 0;
-    if (last != NULL) {
-        bases[n_bases++] = last;
-    }
-    if (cache->shared != NULL) {
-        n_bases += gm_shared_sets(cache->shared, bases + n_bases, BASES);
-    }
-    for (uint32_t i = 0; i < n_bases; i++) {
-        *n = mask_differences(cache, words, bases[i], pairs);
+    for (uint32_t i = 0; i < cache->n_bases; i++) {
+        const uint32_t at = (cache->last + i) % cache->n_bases;
+        *n = mask_differences(cache, words, cache->bases[at], pairs);
         if (*n != GM_NONE) {
-            return bases[i];
+            cache->last = at;
+            return cache->bases[at];
         }
     }
+    const size_t bytes = base_bytes(cache);
+    void *p = NULL;
     *n = GM_NONE;
-    return NULL;
+    if (cache->n_bases == GM_MASK_BASES || bytes > cache->budget / 8 ||
+        gm_mem_resize(&cache->mem, &p, 0, bytes, NULL) != GM_OK) {
+        return NULL;
+    }
+    memcpy(p, words, bytes);
+    cache->last = cache->n_bases;
+    cache->bases[cache->n_bases++] = p;
+    set_budget(cache);
+    *n = 0;
+    return p;
 }
 
 /* Locked. */
 static void mask_keep(GmMaskCache *cache, const GmMask *head, const uint32_t *data)
 {
     const size_t bytes = mask_bytes(cache, head);
-    if (bytes > cache->budget || (cache->young.cap > 0 && *set_slot(&cache->young, head->key) != NULL)) {
+    if (bytes > cache->budget) {
         return;
     }
     if (cache->young.bytes + bytes > cache->budget) {
@@ -243,6 +250,21 @@ static void mask_keep(GmMaskCache *cache, const GmMask *head, const uint32_t *da
     }
 }
 
+/* The ids of a mask, GM_NONE when there are too many. */
+static uint32_t mask_ids(const GmMaskCache *cache, const uint32_t *words, uint32_t ids[LIST_MAX])
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cache->n_words; i++) {
+        for (uint32_t w = words[i]; w != 0; w &= w - 1) {
+            if (n == LIST_MAX) {
+                return GM_NONE;
+            }
+            ids[n++] = i * 32 + gm_top_bit(w & (0u - w));
+        }
+    }
+    return n;
+}
+
 void gm_maskcache_put(GmMaskCache *cache, Hash128 key, const uint32_t *words)
 {
     if (cache->off) {
@@ -251,21 +273,22 @@ void gm_maskcache_put(GmMaskCache *cache, Hash128 key, const uint32_t *words)
     uint64_t *once = &cache->once[key.b % GM_MASK_ONCE];
     gm_mutex_lock(&cache->lock);
     const bool again = *once == key.a;
-    const uint32_t *last = cache->last;
     *once = key.a;
     gm_mutex_unlock(&cache->lock);
     if (!again) {
         return;
     }
-    uint32_t ids[LIST_MAX], pairs[2 * DIFFERENT_MAX];
+    uint32_t ids[LIST_MAX];
+    Differences pairs;
     GmMask head = {key, NULL, mask_ids(cache, words, ids)};
     const uint32_t *data = ids;
-    if (head.n == GM_NONE) {
-        head.base = mask_base(cache, last, words, pairs, &head.n);
-        data = head.base != NULL ? pairs : words;
-    }
     gm_mutex_lock(&cache->lock);
-    mask_keep(cache, &head, data);
-    cache->last = head.base != NULL ? head.base : cache->last;
+    if (cache->young.cap == 0 || *set_slot(&cache->young, key) == NULL) { /* nobody was faster */
+        if (head.n == GM_NONE) {
+            head.base = mask_base(cache, words, pairs, &head.n);
+            data = head.base != NULL ? pairs : words;
+        }
+        mask_keep(cache, &head, data);
+    }
     gm_mutex_unlock(&cache->lock);
 }

@@ -149,17 +149,6 @@ const GmSharedStep *gm_shared_keep(GmShared *shared, Hash128 key, const GmToks *
     return step;
 }
 
-uint32_t gm_shared_sets(GmShared *shared, const uint32_t **out, uint32_t cap)
-{
-    gm_mutex_lock(&shared->lock);
-    const uint32_t len = shared->dense.len, n = len < cap ? len : cap;
-    for (uint32_t i = 0; i < n; i++) {
-        out[i] = *(const uint32_t *const *)gm_pool_at(&shared->dense, i < cap / 2 ? i : len - (n - i));
-    }
-    gm_mutex_unlock(&shared->lock);
-    return n;
-}
-
 uint64_t gm_shared_bytes(GmShared *shared)
 {
     gm_mutex_lock(&shared->lock);

@@ -49,8 +49,6 @@ const GmSharedStep *gm_shared_find(GmShared *shared, Hash128 key);
 const GmSharedStep *gm_shared_keep(GmShared *shared, Hash128 key, const GmToks *inside, uint32_t n_words,
                                    const struct GmEntry *entries, uint32_t n_entries, const struct GmBucket *buckets,
                                    uint32_t n_buckets);
-/* At most `cap` of the dense sets, the oldest and the newest; they live as long as the vocabulary. */
-uint32_t gm_shared_sets(GmShared *shared, const uint32_t **out, uint32_t cap);
 uint64_t gm_shared_bytes(GmShared *shared);
 
 #endif

@@ -1,4 +1,5 @@
-/* Where the memory of a constraint is (gm.h): pools and maps by their sizes, pieces of the arena by who points to them. */
+/* Where the memory of a constraint is (gm.h): pools and maps by their sizes, pieces of the arena by who points to them;
+ * others that are pointed to are lent by parts or by the vocabulary. */
 #include "gm_constraint.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static uint64_t usage_lexers(const GmRegex *rx, GmUsage *out)
     uint64_t rows = 0;
     for (uint32_t i = 0; i < rx->nodes.len; i++) {
         const GmRow *row = gm_load(&((GmReNode *)gm_pool_at(&rx->nodes, i))->row);
-        rows += row != NULL ? sizeof(GmRow) + row->classes->n * sizeof(uint32_t) : 0;
+        rows += row != NULL && gm_arena_has(rx->arena, row) ? sizeof(GmRow) + row->classes->n * sizeof(uint32_t) : 0;
     }
     for (uint32_t i = 0; i < rx->classes.len; i++) {
         rows += sizeof(GmClasses) + (*(const GmClasses *const *)gm_pool_at(&rx->classes, i))->n;
@@ -77,7 +78,8 @@ static uint64_t usage_views(const GmViews *vs, const GmArena *arena, GmUsage *ou
         entries += gm_arena_has(arena, base->buckets) ? base->n_buckets * sizeof(GmBucket) : 0;
     }
     for (uint32_t i = 0; i < vs->views.len; i++) {
-        entries += (gm_view_at(vs, i)->n * sizeof(uint32_t) + 7) & ~(uint64_t)7;
+        const GmView *view = gm_view_at(vs, i);
+        entries += gm_arena_has(arena, view->bases) ? (view->n * sizeof(uint32_t) + 7) & ~(uint64_t)7 : 0;
     }
     out->views = entries + usage_pool(out, &vs->bases) + usage_pool(out, &vs->views) + gm_index_bytes(&vs->base_index) +
                  gm_index_bytes(&vs->view_index) + gm_map_bytes(&vs->bite_map) + gm_map_bytes(&vs->whole_map) +
@@ -95,7 +97,7 @@ static uint64_t usage_grammar(const GmConstraint *c, GmUsage *out)
                       module->n_blob + (uint64_t)module->n_rules * 2 * sizeof(int32_t) + c->n_end_tokens * sizeof(uint32_t);
     for (uint32_t i = 0; i < net->states.len; i++) {
         const GmNetEdges *edges = gm_net_find(net, i);
-        pieces += edges != NULL ? sizeof *edges + edges->n * sizeof(GmNetEdge) : 0;
+        pieces += edges != NULL && gm_arena_has(&c->core.arena, edges) ? sizeof *edges + edges->n * sizeof(GmNetEdge) : 0;
     }
     out->grammar = pieces + nfa->states.cap * sizeof(GmNfaState) + nfa->edges.cap * sizeof(GmNfaEdge) +
                    nfa->rules.cap * sizeof(GmRule) + nfa->lazies.cap * sizeof(GmLazy) + nfa->items.cap * sizeof(GmItem) +
@@ -110,11 +112,11 @@ static uint64_t usage_plans(const GmCore *core, GmUsage *out)
     uint64_t steps = 0;
     for (uint32_t i = 0; i < core->plans.len; i++) {
         const GmPlan *plan = *(const GmPlan *const *)gm_pool_at(&core->plans, i);
-        steps += sizeof *plan + plan->n * sizeof(GmPlanStep);
+        steps += gm_arena_has(&core->arena, plan) ? sizeof *plan + plan->n * sizeof(GmPlanStep) : 0;
     }
     for (uint32_t i = 0; i < core->locals.len; i++) {
         const GmLocalPlan *plan = gm_local_at(core, i);
-        steps += sizeof *plan + plan->n * sizeof(GmPlanStep);
+        steps += gm_arena_has(&core->arena, plan) ? sizeof *plan + plan->n * sizeof(GmPlanStep) : 0;
     }
     out->plans = steps + usage_pool(out, &core->plans) + usage_pool(out, &core->locals) + gm_map_bytes(&core->plan_map) +
                  gm_map_bytes(&core->local_map);

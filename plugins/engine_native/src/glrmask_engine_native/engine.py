@@ -136,7 +136,6 @@ class NativeGrammar:
             )
         }
 
-
     def usage(self) -> dict[str, int]:
         """Bytes by owner, as of now; they add up to ``memory_bytes`` of the report. See ``GmUsage`` in ``csrc/gm.h``.
 
