@@ -15,15 +15,6 @@ CHILD = 'glrm 1;\nstart s;\nt WORD = "[" "word"+ "]";\nnt s = WORD | "(" s ")" |
 def vocabulary() -> Vocab:
     texts = [bytes((b,)) for b in range(256)]
     texts += [b"<call>", b"</call>", b"word", b"wordword", b"((", b"))", b"),", b"[w"]
-        b"<call>",
-        b"</call>",
-        b"word",
-        b"wordword",
-        b"((",
-        b"))",
-        b"),",
-        b"[w",
-    ]
     return Vocab.from_id_to_bytes(dict(enumerate(texts)))
 
 
