@@ -109,6 +109,9 @@ GmVocab *gm_vocab_new_in(GmHeap *heap, const uint32_t *ids, const int64_t *off, 
                          uint32_t max_token_bytes, GmError *err);
 void gm_vocab_free(GmVocab *vocab);
 uint64_t gm_vocab_bytes(const GmVocab *vocab);
+/* Let go of the steps that constraints share: later ones begin anew, those that are there keep theirs alive. 0, or -1
+ * with err set. Any thread. */
+int gm_vocab_forget(GmVocab *vocab, GmError *err);
 
 /* The arrays of glrmask_core.ir.Module, without open slots; copied. */
 GmConstraint *gm_constraint_new(GmVocab *vocab, const int32_t *rows, uint32_t n_nodes, const int32_t *args,

@@ -162,7 +162,8 @@ static GmConstraint *constraint_new(GmVocab *vocab, const GmModule *module, cons
     c->vocab = vocab;
     gm_vocab_retain(vocab);
     GmCore *core = &c->core;
-    gm_core_init(core, &vocab->trie, &vocab->shared, &vocab->mem, options->memory_bytes);
+    c->shared = gm_vocab_shared(vocab);
+    gm_core_init(core, &vocab->trie, c->shared, &vocab->mem, options->memory_bytes);
     if (options->build_seconds > 0) {
         core->mem.seconds = options->build_seconds;
         core->mem.deadline = gm_seconds() + options->build_seconds;
@@ -279,6 +280,7 @@ static void free_alone(GmConstraint *c)
     }
     GM_VEC_FREE(&c->core.mem, c->parts);
     gm_core_deinit(&c->core);
+    gm_shared_release(c->shared);
     GmVocab *vocab = c->vocab;
     (void)atomic_fetch_sub(&vocab->warmed, c->warmed);
     gm_mem_object_free(&vocab->mem, c, sizeof *c);

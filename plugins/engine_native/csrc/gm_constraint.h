@@ -12,6 +12,7 @@
 struct GmConstraint {
     atomic_uint references;
     GmVocab *vocab;
+    GmShared *shared; /* retained; of the vocabulary when it was compiled */
     GmCore core;
     GmFoci *foci; /* of a parser program, whose core has no network; else NULL */
     _Atomic(GmFinish *) finish; /* made on first need, under the lock of the core */

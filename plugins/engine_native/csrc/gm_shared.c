@@ -29,6 +29,27 @@ void gm_shared_deinit(GmShared *shared)
     gm_mutex_deinit(&shared->lock);
 }
 
+GmShared *gm_shared_new(const GmMem *owner, size_t budget)
+{
+    GmShared *shared = gm_mem_object(owner, sizeof *shared);
+    if (shared != NULL) {
+        gm_shared_init(shared, owner, budget);
+        atomic_init(&shared->references, 1);
+    }
+    return shared;
+}
+
+void gm_shared_retain(GmShared *shared) { (void)atomic_fetch_add(&shared->references, 1); }
+
+void gm_shared_release(GmShared *shared)
+{
+    if (shared != NULL && atomic_fetch_sub(&shared->references, 1) == 1) {
+        const GmMem mem = shared->mem;
+        gm_shared_deinit(shared);
+        gm_mem_object_free(&mem, shared, sizeof *shared);
+    }
+}
+
 static const GmSharedStep *find(GmShared *shared, Hash128 key)
 {
     uint32_t at = (uint32_t)(key.a >> 32), found;

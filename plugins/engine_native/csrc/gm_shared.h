@@ -5,9 +5,10 @@
  * a second grammar with the same terminal pays nothing. Sets of tokens and after-bases that are equal by
  * content exist once.
  *
- * Owner    part of GmVocab, bounded by a budget; nothing is evicted, since constraints hold references: when
- *          the budget is used up, new steps stay with their constraint.
- * Threads  one lock for look-up and insertion; what is returned is immutable and lives as long as the vocabulary.
+ * Owner    reference-counted: the vocabulary and its constraints retain it, each constraint the one that was there when
+ *          it was compiled (gm_vocab_forget puts an empty one in its place). Bounded by a budget; nothing is evicted,
+ *          since constraints hold references: when the budget is used up, new steps stay with their constraint.
+ * Threads  one lock for look-up and insertion; what is returned is immutable and lives as long as the store.
  * Source   own; docs/algorithms/schedules.md. Tests: differential tests with one vocabulary for many grammars. */
 #ifndef GM_SHARED_H
 #define GM_SHARED_H
@@ -32,6 +33,7 @@ typedef struct GmSharedStep {
 } GmSharedStep;
 
 typedef struct GmShared {
+    atomic_uint references;
     GmMutex lock;
     GmMem mem;
     GmArena arena;
@@ -43,6 +45,11 @@ typedef struct GmShared {
 
 void gm_shared_init(GmShared *shared, const GmMem *owner, size_t budget);
 void gm_shared_deinit(GmShared *shared);
+/* The same as an object of its own, with one reference; NULL when there is no memory. */
+GmShared *gm_shared_new(const GmMem *owner, size_t budget);
+void gm_shared_retain(GmShared *shared);
+/* NULL is fine. */
+void gm_shared_release(GmShared *shared);
 /* NULL when nobody has kept it. */
 const GmSharedStep *gm_shared_find(GmShared *shared, Hash128 key);
 /* Keep a step; NULL when there is no room (or it came meanwhile: then that one is returned). */

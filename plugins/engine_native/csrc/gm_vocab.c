@@ -88,7 +88,13 @@ GmVocab *gm_vocab_new_with(GmResizeFn resize, void *context, const uint32_t *ids
     atomic_init(&vocab->references, 1);
     atomic_init(&vocab->warmed, 0);
     vocab->mem = mem;
-    gm_shared_init(&vocab->shared, &vocab->mem, VOCAB_SHARED_BYTES);
+    gm_mutex_init(&vocab->lock);
+    vocab->shared = gm_shared_new(&vocab->mem, VOCAB_SHARED_BYTES);
+    if (vocab->shared == NULL) {
+        (void)gm_fail(err, GM_NOMEM, "out of memory");
+        gm_vocab_free(vocab);
+        return NULL;
+    }
     if (vocab_fill(vocab, ids, off, blob, n, max_token_bytes, err) != GM_OK) {
         gm_vocab_free(vocab);
         return NULL;
@@ -103,7 +109,8 @@ void gm_vocab_free(GmVocab *vocab)
     if (vocab == NULL || atomic_fetch_sub(&vocab->references, 1) != 1) {
         return;
     }
-    gm_shared_deinit(&vocab->shared);
+    gm_shared_release(vocab->shared);
+    gm_mutex_deinit(&vocab->lock);
     gm_trie_deinit(&vocab->trie, &vocab->mem);
     gm_mem_free(&vocab->mem, vocab->ids, vocab->n * sizeof(uint32_t));
     gm_mem_free(&vocab->mem, vocab->off, (vocab->n + 1u) * sizeof(uint64_t));
@@ -113,6 +120,30 @@ void gm_vocab_free(GmVocab *vocab)
     GmHeap *heap = vocab->heap;
     gm_mem_object_free(&mem, vocab, sizeof *vocab);
     gm_heap_free(heap);
+}
+
+GmShared *gm_vocab_shared(GmVocab *vocab)
+{
+    gm_mutex_lock(&vocab->lock);
+    GmShared *shared = vocab->shared;
+    gm_shared_retain(shared);
+    gm_mutex_unlock(&vocab->lock);
+    return shared;
+}
+
+int gm_vocab_forget(GmVocab *vocab, GmError *err)
+{
+    GmShared *fresh = gm_shared_new(&vocab->mem, VOCAB_SHARED_BYTES);
+    if (fresh == NULL) {
+        (void)gm_fail(err, GM_NOMEM, "out of memory");
+        return -1;
+    }
+    gm_mutex_lock(&vocab->lock);
+    GmShared *old = vocab->shared;
+    vocab->shared = fresh;
+    gm_mutex_unlock(&vocab->lock);
+    gm_shared_release(old);
+    return 0;
 }
 
 uint64_t gm_vocab_bytes(const GmVocab *vocab) { return vocab->mem.used; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 
 import pytest
 from glrmask_engine_native.heap import heap
@@ -14,6 +15,7 @@ from glrmask_core.ir import Builder
 from glrmask_core.options import CompileOptions, Optimization
 from glrmask_core.vocab import Vocab
 
+LETTERS = range(97, 105)
 VOCAB = Vocab.from_id_to_bytes({i: bytes((i,)) for i in range(256)})
 
 
@@ -39,3 +41,35 @@ def test_collecting_gives_back_what_dropped_constraints_left(force: bool) -> Non
     _internal.collect_allocator(force)
     assert 0 == heap.kept()
     assert again.start().mask().any()
+
+
+def texts(vocab: Vocab) -> Constraint:
+    """A terminal whose step reads all of the vocabulary, so that it is kept for other constraints."""
+    b = Builder()
+    letter = b.bytes_class(LETTERS)
+    root = b.terminal(b.repeat(b.seq([letter, letter, letter])))
+    options = CompileOptions(optimization=Optimization.FAST_BUILD)
+    return compile_module(b.build(root), vocab, options, select_engine(options, "native"), (), (), 0.0)
+
+
+def walked(constraint: Constraint) -> int:
+    """Nodes of the vocabulary that the first mask visits."""
+    assert constraint.start().mask().any()
+    return int(constraint.compiled.report()["walked"])
+
+
+def test_collecting_by_force_lets_go_of_what_constraints_share() -> None:
+    vocab = Vocab.from_id_to_bytes(dict(enumerate(map(bytes, itertools.product(LETTERS, repeat=3)))))
+    first = texts(vocab)
+    alone = walked(first)
+    _internal.collect_allocator(False)
+    assert walked(texts(vocab)) == 0
+    _internal.collect_allocator(True)
+    later = texts(vocab)
+    assert walked(later) == alone > 500
+    assert walked(texts(vocab)) == 0
+    del later
+    gc.collect()
+    state = first.start()
+    state.commit_bytes(b"abc")
+    assert state.mask().all()

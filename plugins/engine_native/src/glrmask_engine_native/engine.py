@@ -13,7 +13,7 @@ from glrmask_core.protocols import API_VERSION, CompiledGrammar, EngineCapabilit
 from glrmask_core.vocab import Vocab
 
 from ._native import ffi, lib
-from .handles import owned, vocab_handle
+from .handles import forget_shared, owned, vocab_handle
 from .heap import heap
 from .program import encode
 from .state import NativeState
@@ -226,8 +226,8 @@ class NativeEngine:
         return NativeGrammar(owned(pointer, lib.gm_constraint_free, 1 << 16))
 
     def purge(self, force: bool) -> None:
-        """Give back what is kept of freed memory.
-
-        ``force`` changes nothing: what constraints share hangs on their vocabulary, in use until that is dropped.
-        """
+        """Give back what is kept of freed memory; with ``force`` also the steps that vocabularies keep for constraints
+        to come. Constraints that use them keep them alive."""
+        if force:
+            forget_shared()
         heap.purge()

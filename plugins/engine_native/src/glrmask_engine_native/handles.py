@@ -7,6 +7,7 @@ no order among themselves.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from .heap import heap
 from .status import new_error, raise_for
 
 CACHE_KEY = "native"
+_vocabularies: WeakValueDictionary[int, Vocab] = WeakValueDictionary()
+"""Those that have a handle, by object: equal ones have handles of their own."""
 
 
 def owned(pointer: Any, free: Any, size: int = 0) -> Any:
@@ -36,7 +39,16 @@ def vocab_handle(vocab: Vocab, limits: Limits) -> Any:
             found = vocab.engine_cache.get(CACHE_KEY)
             if found is None:
                 found = vocab.engine_cache[CACHE_KEY] = _build(vocab, limits)
+                _vocabularies[id(vocab)] = vocab
     return found
+
+
+def forget_shared() -> None:
+    """Let go of what constraints of a vocabulary share; those that are there keep theirs."""
+    for reference in _vocabularies.valuerefs():
+        vocab, err = reference(), new_error()
+        if vocab is not None and lib.gm_vocab_forget(vocab.engine_cache[CACHE_KEY], err):
+            raise_for(err)
 
 
 def _build(vocab: Vocab, limits: Limits) -> Any:

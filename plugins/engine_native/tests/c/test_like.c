@@ -110,7 +110,7 @@ static void test_like_walks(void)
     counting_mem(&counting, &mem, 256 << 20);
     gm_arena_init(&arena, &mem);
     OK(gm_re_init(&rx, &mem, &arena, vocab->trie.longest, 100000, &err));
-    OK(gm_views_init(&views[0], &mem, &arena, &rx, &vocab->trie, &vocab->shared, &err));
+    OK(gm_views_init(&views[0], &mem, &arena, &rx, &vocab->trie, vocab->shared, &err));
     OK(gm_views_init(&views[1], &mem, &arena, &rx, &vocab->trie, NULL, &err));
     GmRe body = seq(rep(one_of("\"", true), 0, GM_INF), lit("\"")), letter = one_of("abcdex1", false), any = one_of("", true);
     follow(less(body, keys, N_OF(keys)), keys, N_OF(keys));

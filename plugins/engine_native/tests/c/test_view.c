@@ -166,8 +166,8 @@ static void test_alone(void)
 static void test_shared(void)
 {
     GmVocab *vocab = world_vocab(WORLD_TEXTS, N_OF(WORLD_TEXTS));
-    with_views(&vocab->shared, &vocab->trie, false);
-    with_views(&vocab->shared, &vocab->trie, false);
+    with_views(vocab->shared, &vocab->trie, false);
+    with_views(vocab->shared, &vocab->trie, false);
     gm_vocab_free(vocab);
 }
 
