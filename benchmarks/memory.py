@@ -1,6 +1,6 @@
 """Bytes of vocabularies, constraints, states and caches, and the resident size of a process that sees 1,000 schemas.
 
-    python benchmarks/memory.py [--schemas 1000] [--limit-mib 1]
+    python benchmarks/memory.py [--schemas 1000] [--limit-mib 0.125]
 
 The bytes are the engine's own count; the resident size is what the system says. The 1,000 schemas are the real ones
 and copies of them with another property, each compiled, asked for the masks of a text, and dropped, in a process of its
@@ -202,7 +202,7 @@ def main() -> int:
     """Measure and write; see the module."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=int, default=1000)
-    parser.add_argument("--limit-mib", type=float, default=1.0, help="the small mask_cache_bytes")
+    parser.add_argument("--limit-mib", type=float, default=0.125, help="the small mask_cache_bytes")
     parser.add_argument("--one", choices=SETTINGS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if load("llama3") is None or not (SHARED / "bench").exists():

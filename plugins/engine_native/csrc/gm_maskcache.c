@@ -212,7 +212,7 @@ static const uint32_t *mask_base(GmMaskCache *cache, const uint32_t *words, Diff
     const size_t bytes = base_bytes(cache);
     void *p = NULL;
     *n = GM_NONE;
-    if (cache->n_bases == GM_MASK_BASES || bytes > cache->budget / 8 ||
+    if (cache->n_bases == GM_MASK_BASES || bytes > cache->budget / 2 ||
         gm_mem_resize(&cache->mem, &p, 0, bytes, NULL) != GM_OK) {
         return NULL;
     }
