@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import random
 import threading
+from contextlib import nullcontext
 
 import pytest
 
 import glrmask
+from glrmask_core.constraint import compile_module, select_engine
+from glrmask_core.ir import Builder, Module
+from glrmask_core.ir_link import inline
+from glrmask_core.options import CompileOptions
 from glrmask_core.testing.checks import mask_words, random_walk
 from glrmask_core.testing.compare import compile_world
 from glrmask_core.testing.worlds import RandomDice, roll_world
@@ -104,6 +109,48 @@ def test_several_children(seed: int) -> None:
             alike(again, deeper, walk)
 
 
+def letters() -> glrmask.Vocab:
+    return glrmask.Vocab.from_id_to_bytes({i: bytes([97 + i]) for i in range(26)})
+
+
+def compiled(module: Module, vocab: glrmask.Vocab, parts: tuple[glrmask.Constraint, ...] = ()) -> glrmask.Constraint:
+    options = CompileOptions(optimization=glrmask.Optimization.FAST_BUILD)
+    return compile_module(module, vocab, options, select_engine(options, "native"), (), (), 0.0, parts)
+
+
+def test_a_child_that_is_not_reached_lends_nothing() -> None:
+    """Its exact tokens are none of the whole, as from source: masks are no wider, and its ids unknown."""
+    b = Builder()
+    inner = b.build(b.rule("inner", b.choice([b.token_ids([500]), b.terminal(b.literal(b"a"))])))
+    for reached in (False, True):
+        b = Builder()
+        word, unused = b.terminal(b.literal(b"b")), b.rule("unused", b.extern_grammar("X"))
+        module = inline(b.build(b.choice([word, unused] if reached else [word])), {"X": inner}, {})
+        vocab = letters()
+        linked = compiled(module, vocab, (compiled(inner, vocab),))
+        source = compiled(module, letters())
+        assert linked.width == source.width == (501 if reached else 26)
+        for constraint in (linked, source):
+            with pytest.raises(glrmask.StateError) if not reached else nullcontext():
+                constraint.start().commit_token(500)
+
+
+def test_states_taken_over_do_not_count_for_the_limit() -> None:
+    """What a link may do does not depend on whether its child has been used."""
+    vocab = letters()
+    child = glrmask.Grammar.from_glrm('glrm 1;\nstart s;\nnt s = ("a" "b" "c"){0,1000};\n').compile(
+        vocab, background=False
+    )
+    use(child, b"abc" * 100)
+    made = child.compiled.report()["states"]
+    host = glrmask.Grammar.from_glrm('glrm 1;\nstart s;\nextern grammar X;\nnt s = "x" X "y";\n').compile_unlinked(
+        vocab
+    )
+    linked = host.bind("X", child).link(background=False, limits=glrmask.Limits(states=made + 1))
+    use(linked, b"xabcab")
+    assert linked.compiled.report()["states"] > made + 1
+
+
 def objects(n: int) -> glrmask.Grammar:
     properties = {f"key_{i}": [{"type": "string"}, {"type": "integer"}][i % 2] for i in range(n)}
     return glrmask.Grammar.from_json_schema({"type": "object", "properties": properties, "additionalProperties": False})
@@ -178,7 +225,7 @@ def test_closed_tables_do_not_depend_on_parts() -> None:
 
 def test_parts_live_as_long_as_what_was_linked_of_them() -> None:
     """Thousands of links in a row, dropped in both orders."""
-    vocab = glrmask.Vocab.from_id_to_bytes({i: bytes([97 + i]) for i in range(26)})
+    vocab = letters()
     unlinked = glrmask.Grammar.from_glrm('glrm 1;\nstart s;\nextern grammar X;\nnt s = X | "z";\n').compile_unlinked(
         vocab
     )

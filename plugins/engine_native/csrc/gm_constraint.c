@@ -108,17 +108,19 @@ static bool lends(const GmConstraint *c, const GmConstraint *part)
     return part->foci == NULL && part->vocab == c->vocab; /* of an equal vocabulary: numbers are not compared */
 }
 
-/* The part whose lowering can be taken over, or NULL. Closed tables are saved and must not depend on it. */
+/* The largest part whose lowering can be taken over (what it was linked of may be a part, too), or NULL. Closed tables are
+ * saved and must not depend on it. */
 static GmConstraint *first_part(const GmConstraint *c, const Source *source, const GmOptions *options)
 {
+    GmConstraint *first = NULL;
     for (uint32_t i = 0; i < source->n_parts && options->mode != GM_MODE_FAST_RUNTIME; i++) {
         GmConstraint *part = source->parts[i];
-        if (lends(c, part) &&
+        if (lends(c, part) && (first == NULL || part->module.n_nodes > first->module.n_nodes) &&
             gm_core_begins(&c->module, &part->core, options->states, options->lexer_states, options->expansion)) {
-            return part;
+            first = part;
         }
     }
-    return NULL;
+    return first;
 }
 
 /* Parts lend their steps. */

@@ -25,7 +25,7 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
 bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
                     uint32_t max_expansion)
 {
-    return part->rx.lowered.nodes <= max_lexer_states && gm_nfa_begins(module, &part->net.nfa, max_states, max_expansion);
+    return part->rx.max_nodes <= max_lexer_states && gm_nfa_begins(module, &part->net.nfa, max_states, max_expansion);
 }
 
 GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint32_t max_states, uint32_t max_lexer_states,

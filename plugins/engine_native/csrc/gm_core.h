@@ -84,7 +84,7 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
 /* `part`: of a module that this one begins with, whose lowering is taken over (gm_core_begins); or NULL. */
 GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err);
-/* Does the module begin with that of `part`, and do the limits allow what is taken over? */
+/* Does the module begin with that of `part`, and do the limits allow what was allowed there? */
 bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
                     uint32_t max_expansion);
 /* While nobody else reads the tables, as before the first state, those that were outgrown go at once. */

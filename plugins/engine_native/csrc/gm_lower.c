@@ -1,5 +1,6 @@
 /* Building the rules: states of (node, what follows it, context), from a stack of frames, backwards. What the
- * nodes are is in gm_lower_nodes.c; rules of counted repeats and any_order are in gm_lower_lazy.c. */
+ * nodes are is in gm_lower_nodes.c; rules of counted repeats and any_order are in gm_lower_lazy.c, what is
+ * taken over from a part in gm_lower_part.c. */
 #include "gm_lower_build.h"
 
 #include <string.h>
@@ -419,56 +420,6 @@ static void clear_build(GmNfa *nfa)
     gm_map_deinit(&nfa->set_of, nfa->mem);
 }
 
-static bool same(const void *a, const void *b, size_t n) { return n == 0 || memcmp(a, b, n) == 0; }
-
-bool gm_nfa_begins(const GmModule *module, const GmNfa *part, uint32_t max_states, uint32_t max_expansion)
-{
-    const GmModule *m = &part->module;
-    return part->states.len < max_states && part->max_expansion <= max_expansion && m->n_nodes <= module->n_nodes &&
-           m->n_args <= module->n_args && m->n_blob <= module->n_blob && m->n_rules <= module->n_rules &&
-           same(m->rows, module->rows, (size_t)m->n_nodes * 4 * sizeof(int32_t)) &&
-           same(m->args, module->args, (size_t)m->n_args * sizeof(int32_t)) &&
-           same(m->blob, module->blob, (size_t)m->n_blob) &&
-           same(m->rules, module->rules, (size_t)m->n_rules * 2 * sizeof(int32_t));
-}
-
-/* Facts about the nodes of the part. */
-static void take_nodes(GmNfa *nfa)
-{
-    const GmNfa *part = nfa->part;
-    size_t n = part->module.n_nodes;
-    memcpy(nfa->re, part->re, n * sizeof *nfa->re);
-    memcpy(nfa->weight, part->weight, n * sizeof *nfa->weight);
-    memcpy(nfa->nullable, part->nullable, n);
-    nfa->max_exact = part->max_exact;
-}
-
-/* With room for what comes behind it, in most cases. */
-#define TAKE(nfa, vec)                                                                                     \
-    do {                                                                                                   \
-        if ((nfa)->part->vec.len > 0) {                                                                    \
-            GM_RESERVE((nfa)->mem, (nfa)->vec, (size_t)(nfa)->part->vec.len + new_nodes(nfa) + 16);        \
-            memcpy((nfa)->vec.data, (nfa)->part->vec.data, (nfa)->part->vec.len * sizeof *(nfa)->vec.data); \
-            (nfa)->vec.len = (nfa)->part->vec.len;                                                         \
-        }                                                                                                  \
-    } while (0)
-
-static uint32_t new_nodes(const GmNfa *nfa) { return nfa->module.n_nodes - gm_nfa_old_nodes(nfa); }
-
-/* What was built of the part. Its nodes are not known to the memo: all that is asked for by others is the start rule. */
-static GmStatus take_build(GmNfa *nfa, GmError *err)
-{
-    TAKE(nfa, states);
-    TAKE(nfa, edges);
-    TAKE(nfa, rules);
-    TAKE(nfa, lazies);
-    TAKE(nfa, items);
-    TAKE(nfa, id_sets);
-    TAKE(nfa, ignores);
-    GM_TRY(gm_map_copy(&nfa->rule_of, nfa->mem, &nfa->part->rule_of, err));
-    return gm_map_copy(&nfa->set_of, nfa->mem, &nfa->part->set_of, err);
-}
-
 GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *part,
                      uint32_t max_states, uint32_t max_expansion, GmError *err)
 {
@@ -491,7 +442,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     void *p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(GmRe), &p, err));
     nfa->re = p;
-    GM_TRY(gm_arena_zeroed(arena, new_nodes(nfa), sizeof(GmBuilt), &p, err));
+    GM_TRY(gm_arena_zeroed(arena, gm_nfa_new_nodes(nfa), sizeof(GmBuilt), &p, err));
     nfa->built = p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, sizeof(uint32_t), &p, err));
     nfa->weight = p;
@@ -500,7 +451,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, 1, &p, err));
     nfa->expand = p;
     if (part != NULL) {
-        take_nodes(nfa);
+        gm_lower_take_nodes(nfa);
     }
     GM_TRY(gm_lower_lexical(nfa, err));
     GM_TRY(gm_lower_check(nfa, err));
@@ -520,9 +471,9 @@ void gm_nfa_deinit(GmNfa *nfa)
     GM_VEC_FREE(nfa->mem, nfa->frames);
 }
 
-GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
+static GmStatus build_rules(GmNfa *nfa, GmError *err)
 {
-    uint32_t end, state, n = new_nodes(nfa);
+    uint32_t end, state, n = gm_nfa_new_nodes(nfa);
     if (nfa->states.len > 0) {
         memset(nfa->built, 0, n * sizeof *nfa->built);
     }
@@ -534,7 +485,7 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
         GM_TRY(gm_map_reserve(&nfa->first, nfa->mem, n / 4, err));
     }
     if (nfa->part != NULL) {
-        GM_TRY(take_build(nfa, err));
+        GM_TRY(gm_lower_take_build(nfa, err));
     } else {
         GM_TRY(gm_lower_state(nfa, &end, err));
         GM_TRY(gm_lower_state(nfa, &state, err));
@@ -569,6 +520,22 @@ GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
         nfa->rules.data[r].entry = state;
     }
     return GM_OK;
+}
+
+GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
+{
+    GmStatus status = build_rules(nfa, err);
+    if (nfa->part == NULL || (status == GM_OK && gm_lower_reaches_part(nfa)) || (status != GM_OK && status != GM_LIMIT)) {
+        return status;
+    }
+    /* Rules and exact tokens of a part that is not reached are none of the grammar; and a part is called where its nodes
+     * are written in line otherwise, which takes some states more. What is known of its nodes still holds. */
+    void *p;
+    GM_TRY(gm_arena_zeroed(nfa->arena, nfa->module.n_nodes, sizeof(GmBuilt), &p, err));
+    nfa->built = p;
+    nfa->part = NULL;
+    nfa->max_exact = 0;
+    return build_rules(nfa, err);
 }
 
 uint32_t gm_nfa_ir_rule(const GmNfa *nfa, uint32_t rule)

@@ -117,12 +117,14 @@ typedef struct GmNfa {
 GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *part,
                      uint32_t max_states, uint32_t max_expansion, GmError *err);
 void gm_nfa_deinit(GmNfa *nfa);
-/* Build everything reachable from the root. Again after setting bits of `expand`. */
+/* Build everything reachable from the root. Again after setting bits of `expand`. Without the part, which is NULL then, if
+ * nothing reaches it, or with it a limit is in the way. */
 GmStatus gm_nfa_build(GmNfa *nfa, GmError *err);
 /* Does a module begin with that of `part`, node by node, and do the limits allow what the part needed? */
 bool gm_nfa_begins(const GmModule *module, const GmNfa *part, uint32_t max_states, uint32_t max_expansion);
 /* How much of it is the part's: nodes and rules of the module, states (without a part the two fixed ones), rules. */
 static inline uint32_t gm_nfa_old_nodes(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->module.n_nodes : 0; }
+static inline uint32_t gm_nfa_new_nodes(const GmNfa *nfa) { return nfa->module.n_nodes - gm_nfa_old_nodes(nfa); }
 static inline uint32_t gm_nfa_old_ir_rules(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->module.n_rules : 0; }
 static inline uint32_t gm_nfa_old_states(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->states.len : 2; }
 static inline uint32_t gm_nfa_old_rules(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->rules.len : 0; }

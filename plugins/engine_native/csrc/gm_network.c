@@ -72,7 +72,7 @@ GmStatus gm_net_intern(GmNet *net, const GmNetState *proto, uint32_t *out, GmErr
     if (*out != GM_NONE) {
         return GM_OK;
     }
-    if (net->states.len >= net->max_states) {
+    if (net->states.len - net->taken >= net->max_states) {
         return gm_fail_limit(err, "states", "the grammar needs more than %u states (limit \"states\")", net->max_states);
     }
     void *p, *list = NULL;
@@ -450,17 +450,17 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     gm_pool_init(&net->states, sizeof(GmNetState));
     gm_pool_init(&net->positions, sizeof(PositionNode));
     const GmNfa *part_nfa = part != NULL ? &part->nfa : NULL;
-    const GmGroups *part_groups = part != NULL ? &part->groups : NULL;
     GM_TRY(gm_nfa_init(&net->nfa, mem, arena, rx, module, part_nfa, max_states, max_expansion, err));
     for (;;) {
         GM_TRY(gm_nfa_build(&net->nfa, err));
-        GM_TRY(gm_analyse(&net->nfa, part_groups, &net->groups, err));
+        GM_TRY(gm_analyse(&net->nfa, net->nfa.part != NULL ? &part->groups : NULL, &net->groups, err));
         bool again = false;
         GM_TRY(expand_lazy(net, &again, err));
         if (!again) {
             break;
         }
     }
+    net->has_part = net->nfa.part != NULL;
     net->nfa.part = NULL;
     gm_re_set_lowered(rx);
     void *p;
@@ -480,7 +480,8 @@ GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err)
     *n = 0;
     uint32_t states = part->states.len;
     bool many = states > TAKE_ALWAYS && states / 4 > part->nfa.states.len;
-    if (many || states >= net->max_states || net->groups.member.len > 0) {
+    bool dear = states * sizeof(GmNetState) > (net->mem->limit - net->mem->used) / 8;
+    if (many || dear || states >= net->max_states || !net->has_part || net->groups.member.len > 0) {
         return GM_OK;
     }
     GM_TRY(gm_pool_copy(&net->states, net->mem, &part->states, states, err));
@@ -488,7 +489,7 @@ GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err)
     for (uint32_t id = 0; id < states; id++) {
         GM_TRY(gm_index_add(&net->state_index, net->mem, state_hash(gm_net_at(net, id)), id, err));
     }
-    *n = states;
+    *n = net->taken = states;
     return GM_OK;
 }
 

@@ -64,6 +64,8 @@ typedef struct GmNet {
     uint32_t horizon, max_states;
     uint32_t root;    /* start state of the root rule, or GM_NONE when only the empty text is in the language */
     bool root_nullable, has_exact;
+    bool has_part;    /* it begins with the rules of the part */
+    uint32_t taken;   /* ... and with so many of its states, which do not count for the limit */
     uint32_t *starts; /* per rule: its start state, or GM_NONE until it is needed */
     GM_VEC(GmSeed) climbs, seeds;          /* by group, see prepare_groups */
     GM_VEC(uint32_t) climb_off, seed_off;  /* groups + 1 */
@@ -78,7 +80,8 @@ typedef struct GmNet {
 GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *part,
                       uint32_t horizon, uint32_t max_states, uint32_t max_expansion, GmError *err);
 /* Begin with the states that the part has made, by the same numbers; its lock is held. Their edges are borrowed. *n: how
- * many; 0 if there are left-recursive groups, as gm_net_close then changes edges, or more than remaking them would cost. */
+ * many; 0 if there are left-recursive groups, as gm_net_close then changes edges, or copying them would cost more time
+ * or memory than they are worth. */
 GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err);
 /* The first states. */
 GmStatus gm_net_open(GmNet *net, GmError *err);

@@ -65,6 +65,7 @@ GmStatus gm_re_init_like(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t max_n
 {
     const GmReMark *n = &other->lowered;
     re_begin(rx, mem, arena, other->horizon, max_nodes);
+    rx->searched = n->searched;
     GM_TRY(gm_pool_copy(&rx->nodes, mem, &other->nodes, n->nodes, err));
     GM_TRY(gm_pool_copy(&rx->sets, mem, &other->sets, n->sets, err));
     GM_TRY(gm_pool_copy(&rx->lits, mem, &other->lits, n->lits, err));
@@ -80,7 +81,7 @@ GmStatus gm_re_init_like(GmRegex *rx, GmMem *mem, GmArena *arena, uint32_t max_n
 
 void gm_re_set_lowered(GmRegex *rx)
 {
-    rx->lowered = (GmReMark){rx->nodes.len, rx->sets.len, rx->lits.len, rx->auts.len};
+    rx->lowered = (GmReMark){rx->nodes.len, rx->sets.len, rx->lits.len, rx->auts.len, rx->searched};
 }
 
 void gm_re_deinit(GmRegex *rx)

@@ -124,6 +124,7 @@ typedef struct GmAut { /* edges sorted by source; all states can reach an accept
 
 typedef struct GmReMark { /* how many there were at some time */
     uint32_t nodes, sets, lits, auts;
+    uint64_t searched;
 } GmReMark;
 
 typedef struct GmRegex {

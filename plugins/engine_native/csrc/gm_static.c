@@ -529,7 +529,7 @@ static GmStatus fill_until(GmCore *core, const GmFillLimits *limits, uint32_t ph
     core->views.closing = keep;
     while (status == GM_OK && !done && fill.phase < phase) {
         status = gm_fill_unit(&fill, &done, err);
-        states = fill.phase == PHASE_OWNERS ? core->net.states.len : states;
+        states = fill.phase <= PHASE_OWNERS ? core->net.states.len : states;
     }
     core->views.closing = false;
     if (keep && status == GM_OK && core->trie->longest < UINT16_MAX - 1) {

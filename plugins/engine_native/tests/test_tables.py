@@ -96,6 +96,13 @@ def test_random_grammars(seed: int) -> None:
     assert constraint.compiled.save()
 
 
+def test_a_grammar_of_the_empty_text_alone() -> None:
+    builder = Builder()
+    constraint = compiled(builder.build(builder.seq([])))
+    check_save_and_load(constraint, [])
+    assert Constraint.load(constraint.save()).start().is_accepting()
+
+
 def test_other_modes_save_no_tables() -> None:
     sizes = {}
     for mode in Optimization:

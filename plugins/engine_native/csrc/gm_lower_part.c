@@ -1,0 +1,60 @@
+/* What is taken over from a part, the module that this one begins with and that was lowered before. */
+#include "gm_lower_build.h"
+
+#include <string.h>
+
+static bool same(const void *a, const void *b, size_t n) { return n == 0 || memcmp(a, b, n) == 0; }
+
+bool gm_nfa_begins(const GmModule *module, const GmNfa *part, uint32_t max_states, uint32_t max_expansion)
+{
+    const GmModule *m = &part->module;
+    return part->states.len < max_states && part->max_expansion <= max_expansion && m->n_nodes <= module->n_nodes &&
+           m->n_args <= module->n_args && m->n_blob <= module->n_blob && m->n_rules <= module->n_rules &&
+           same(m->rows, module->rows, (size_t)m->n_nodes * 4 * sizeof(int32_t)) &&
+           same(m->args, module->args, (size_t)m->n_args * sizeof(int32_t)) &&
+           same(m->blob, module->blob, (size_t)m->n_blob) &&
+           same(m->rules, module->rules, (size_t)m->n_rules * 2 * sizeof(int32_t));
+}
+
+void gm_lower_take_nodes(GmNfa *nfa)
+{
+    const GmNfa *part = nfa->part;
+    size_t n = part->module.n_nodes;
+    memcpy(nfa->re, part->re, n * sizeof *nfa->re);
+    memcpy(nfa->weight, part->weight, n * sizeof *nfa->weight);
+    memcpy(nfa->nullable, part->nullable, n);
+    nfa->max_exact = part->max_exact;
+}
+
+/* With room for what comes behind it, in most cases. */
+#define TAKE(nfa, vec)                                                                                        \
+    do {                                                                                                      \
+        if ((nfa)->part->vec.len > 0) {                                                                       \
+            GM_RESERVE((nfa)->mem, (nfa)->vec, (size_t)(nfa)->part->vec.len + gm_nfa_new_nodes(nfa) + 16);    \
+            memcpy((nfa)->vec.data, (nfa)->part->vec.data, (nfa)->part->vec.len * sizeof *(nfa)->vec.data);   \
+            (nfa)->vec.len = (nfa)->part->vec.len;                                                            \
+        }                                                                                                     \
+    } while (0)
+
+/* What was built of the part. Its nodes are not known to the memo: all that is asked for by others is the start rule. */
+GmStatus gm_lower_take_build(GmNfa *nfa, GmError *err)
+{
+    TAKE(nfa, states);
+    TAKE(nfa, edges);
+    TAKE(nfa, rules);
+    TAKE(nfa, lazies);
+    TAKE(nfa, items);
+    TAKE(nfa, id_sets);
+    TAKE(nfa, ignores);
+    GM_TRY(gm_map_copy(&nfa->rule_of, nfa->mem, &nfa->part->rule_of, err));
+    return gm_map_copy(&nfa->set_of, nfa->mem, &nfa->part->set_of, err);
+}
+
+bool gm_lower_reaches_part(const GmNfa *nfa)
+{
+    bool reached = nfa->root < nfa->part->rules.len;
+    for (uint32_t e = nfa->part->edges.len; e < nfa->edges.len && !reached; e++) {
+        reached = nfa->edges.data[e].kind == GM_EDGE_CALL && nfa->edges.data[e].sym < nfa->part->rules.len;
+    }
+    return reached;
+}
