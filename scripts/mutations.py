@@ -60,7 +60,7 @@ MUTATIONS = (
         (
             (
                 "gm_regex_bool.c",
-                "    bool dead = status == GM_OK && witness == GM_NONE;",
+                "    bool dead = status == GM_OK && witness == GM_NONE && *settled;",
                 "    bool dead = false;",
             ),
         ),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { RE_SEARCH_SHARE = 32 }; /* one test may see 1/32 of lexer_states: 125,000, about 100 ms and 60 MB */
+enum { RE_DEEP_STEPS = 256 }; /* of a search below both sides */
 enum { RE_BOOLEAN_DEPTH = 4 }; /* tests in each other: levels' worth of stack that one needs */
 
 /* Whether no text can be of both by their lengths alone. */
@@ -61,8 +62,9 @@ static GmStatus re_raw(GmRegex *rx, GmReKind kind, GmRe a, GmRe b, GmRe *out, Gm
     return re_boolean(rx, kind, a, b, out, err);
 }
 
-/* One step of the emptiness test: like a derivative, but of the two sides only. */
-static GmStatus re_raw_step(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmError *err)
+/* One step of the emptiness test: like a derivative, but without a test; below the two sides only if `deep`. Recursion is
+ * bounded by the depth of nodes. */
+static GmStatus re_raw_step(GmRegex *rx, GmRe r, uint8_t byte, bool deep, GmRe *out, GmError *err)
 {
     const GmReNode *node = re_at(rx, r);
     if (!is_boolean(node)) {
@@ -71,18 +73,26 @@ static GmStatus re_raw_step(GmRegex *rx, GmRe r, uint8_t byte, GmRe *out, GmErro
         *out = GM_RE_ID(entry);
         return GM_OK;
     }
-    uint32_t left, right;
-    GmReKind kind = node->kind;
-    GmRe a = node->a, b = node->b;
-    GM_TRY(gm_re_deriv(rx, a, byte, &left, err));
-    GM_TRY(gm_re_deriv(rx, b, byte, &right, err));
-    return re_raw(rx, kind, GM_RE_ID(left), GM_RE_ID(right), out, err);
+    const GmReKind kind = node->kind;
+    const GmRe sides[2] = {node->a, node->b};
+    GmRe after[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        if (deep) {
+            GM_TRY(re_raw_step(rx, sides[i], byte, true, &after[i], err));
+            after[i] = re_at(rx, after[i])->live == 2 ? GM_RE_EMPTY : after[i];
+        } else {
+            uint32_t entry;
+            GM_TRY(gm_re_deriv(rx, sides[i], byte, &entry, err));
+            after[i] = GM_RE_ID(entry);
+        }
+    }
+    return re_raw(rx, kind, after[0], after[1], out, err);
 }
 
 static bool is_witness(const GmReNode *node) { return node->nullable || !is_boolean(node) || node->live == 1; }
 
 /* The successors of one entry of the search; *witness is set when one is known to be live. */
-static GmStatus live_expand(GmRegex *rx, uint32_t entry, uint32_t number, uint32_t *witness, GmError *err)
+static GmStatus live_expand(GmRegex *rx, uint32_t entry, uint32_t number, bool deep, uint32_t *witness, GmError *err)
 {
     GmRe q = rx->search.data[entry];
     uint8_t cls[256];
@@ -97,7 +107,7 @@ static GmStatus live_expand(GmRegex *rx, uint32_t entry, uint32_t number, uint32
             continue;
         }
         seen[cls[b]] = true;
-        GM_TRY(re_raw_step(rx, q, (uint8_t)b, &t, err));
+        GM_TRY(re_raw_step(rx, q, (uint8_t)b, deep, &t, err));
         GmReNode *target = re_at(rx, t);
         if (t == GM_RE_EMPTY || (is_boolean(target) && (target->live == 2 || target->mark == number))) {
             continue;
@@ -114,27 +124,18 @@ static GmStatus live_expand(GmRegex *rx, uint32_t entry, uint32_t number, uint32
     return GM_OK;
 }
 
-/* live: 0 unknown, 1 live, 2 dead. Depth first over (node, index of its parent): every node of a path to a
- * witness is live, so a long path settles many; when the search ends without one, all it saw are dead. The
- * test may run inside a derivative of another test, so what it saw is marked with its own number. */
-static GmStatus re_live_only(GmRegex *rx, GmRe *r, GmError *err)
+/* Depth first over (node, index of its parent): every node of a path to a witness is live, so a long path settles
+ * many; when the search ends without one, all it saw are dead. The test may run inside a derivative of another test,
+ * so what it saw is marked with its own number. A deep search is given up after a while, *settled tells. */
+static GmStatus live_search(GmRegex *rx, GmRe r, bool deep, bool *settled, GmError *err)
 {
-    GmReNode *start = re_at(rx, *r);
-    if (is_witness(start)) {
-        start->live = 1;
-        return GM_OK;
-    }
-    if (start->live == 2) {
-        *r = GM_RE_EMPTY;
-        return GM_OK;
-    }
-    uint32_t base = rx->search.len, todo = rx->pending.len, number = ++rx->search_no, witness = GM_NONE;
+    uint32_t base = rx->search.len, todo = rx->pending.len, number = ++rx->search_no, witness = GM_NONE, steps = 0;
     GM_PUSH(rx->mem, rx->pending, base);
-    GM_PUSH(rx->mem, rx->search, *r);
+    GM_PUSH(rx->mem, rx->search, r);
     GM_PUSH(rx->mem, rx->search, GM_NONE);
-    start->mark = number;
+    re_at(rx, r)->mark = number;
     GmStatus status = GM_OK;
-    while (rx->pending.len > todo && witness == GM_NONE && status == GM_OK) {
+    while (rx->pending.len > todo && witness == GM_NONE && status == GM_OK && !(deep && steps++ == RE_DEEP_STEPS)) {
         if ((rx->search.len - base) / 2 > rx->max_nodes / RE_SEARCH_SHARE) {
             status = gm_fail_limit(err, "lexer_states",
                                    "whether an intersection or difference of terminals is empty shows only after more than "
@@ -149,9 +150,10 @@ static GmStatus re_live_only(GmRegex *rx, GmRe *r, GmError *err)
                                    rx->max_nodes);
             break;
         }
-        status = live_expand(rx, rx->pending.data[--rx->pending.len], number, &witness, err);
+        status = live_expand(rx, rx->pending.data[--rx->pending.len], number, deep, &witness, err);
     }
-    bool dead = status == GM_OK && witness == GM_NONE;
+    *settled = witness != GM_NONE || rx->pending.len == todo;
+    bool dead = status == GM_OK && witness == GM_NONE && *settled;
     for (uint32_t i = base; dead && i < rx->search.len; i += 2) {
         re_at(rx, rx->search.data[i])->live = 2;
     }
@@ -160,10 +162,27 @@ static GmStatus re_live_only(GmRegex *rx, GmRe *r, GmError *err)
     }
     rx->search.len = base;
     rx->pending.len = todo;
-    if (dead) {
-        *r = GM_RE_EMPTY;
-    }
     return status;
+}
+
+/* live: 0 unknown, 1 live, 2 dead. A test of n languages one in the other has n tests of its parts at each step, and
+ * those at theirs; so it is tried first without, which settles most that are live within some steps for each. */
+static GmStatus re_live_only(GmRegex *rx, GmRe *r, GmError *err)
+{
+    GmReNode *start = re_at(rx, *r);
+    if (is_witness(start)) {
+        start->live = 1;
+    }
+    const bool nested = is_boolean(start) && (is_boolean(re_at(rx, start->a)) || is_boolean(re_at(rx, start->b)));
+    bool settled = start->live != 0;
+    if (!settled && nested) {
+        GM_TRY(live_search(rx, *r, true, &settled, err));
+    }
+    if (!settled) {
+        GM_TRY(live_search(rx, *r, false, &settled, err));
+    }
+    *r = start->live == 2 ? GM_RE_EMPTY : *r;
+    return GM_OK;
 }
 
 GmStatus gm_re_and(GmRegex *rx, GmRe a, GmRe b, GmRe *out, GmError *err)

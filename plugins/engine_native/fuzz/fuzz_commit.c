@@ -44,6 +44,7 @@ static GmConstraint *grammar(void)
                              .expansion = 500, .mode = 1};
         made = gm_constraint_new(vocab, rows, 22, args, 19, (const uint8_t *)"[],+ ", 5, rules, 2, 21, &options, NULL);
         FUZZ_CHECK(made != NULL);
+        gm_vocab_free(vocab); /* the constraint keeps it */
     }
     return made;
 }
