@@ -473,6 +473,40 @@ static void test_emptiness(void)
     end(&f);
 }
 
+/* Texts with each of n letters: 2^n states, of which a test needs some n. And such that none can match, deep inside. */
+static void test_nested_emptiness(void)
+{
+    enum { LETTERS_ALL = 20 };
+    Fixture f;
+    begin(&f, 8);
+    GmByteSet printable = {{0xfffffffe00000000u, 0x7fffffffffffffffu, 0, 0}};
+    GmRe any, rest, all = GM_RE_EMPTY, has, only, out;
+    OK(gm_re_set(&f.rx, &printable, &any, &err));
+    OK(gm_re_rep(&f.rx, any, 0, GM_INF, &rest, &err));
+    for (char i = 0; i < LETTERS_ALL; i++) {
+        OK(gm_re_seq(&f.rx, letter(&f, (char)('A' + i)), rest, &has, &err));
+        OK(gm_re_seq(&f.rx, rest, has, &has, &err));
+        if (i == 0) {
+            all = has;
+        } else {
+            OK(gm_re_and(&f.rx, has, all, &all, &err));
+        }
+        CHECK(all != GM_RE_EMPTY);
+    }
+    CHECK(f.rx.nodes.len < 20000);
+    uint32_t entry = all;
+    for (char i = LETTERS_ALL; i-- > 0;) {
+        CHECK((entry & GM_RE_NULLABLE) == 0);
+        OK(gm_re_deriv(&f.rx, GM_RE_ID(entry), (uint8_t)('A' + i), &entry, &err));
+    }
+    CHECK((entry & GM_RE_NULLABLE) != 0);
+    CHECK(f.rx.nodes.len < 40000);
+    OK(gm_re_rep(&f.rx, letter(&f, 'B'), 0, GM_INF, &only, &err)); /* no "A" in it */
+    OK(gm_re_and(&f.rx, only, all, &out, &err));
+    CHECK_EQ(GM_RE_EMPTY, out);
+    end(&f);
+}
+
 /* Lengths beyond 32 bits: a sum or product that does not fit counts as no bound, and decides nothing wrongly. */
 static void test_long_lengths(void)
 {
@@ -542,6 +576,7 @@ int main(void)
     RUN(test_wide_nodes);
     RUN(test_nesting);
     RUN(test_emptiness);
+    RUN(test_nested_emptiness);
     RUN(test_long_lengths);
     RUN(test_many_searches);
     RUN(test_shared_nodes);
