@@ -324,8 +324,19 @@ static void test_refused_allocations(void)
         CHECK(tries < 1000);
         walk(c, g, seen, true);
         gm_state_free(s);
-        gm_constraint_free(part);
         gm_constraint_free(c);
+        for (uint32_t number = 0; number <= HOSTS; number++) {
+            int32_t top = number < HOSTS ? host(w, number, root, root) : w_word(w, "a"); /* which does not reach the part */
+            err.status = GM_NOMEM;
+            for (size_t fail = 1; err.status == GM_NOMEM; fail++) {
+                err.status = GM_OK;
+                counting.fail_at = counting.calls + fail;
+                gm_constraint_free(linked(w, top, vocab, &part, 1, &err));
+            }
+            counting.fail_at = 0;
+            CHECK(err.status == GM_OK || number == HOSTS - 1); /* refused for some */
+        }
+        gm_constraint_free(part);
         gm_vocab_free(vocab);
         CHECK_EQ(0, counting.blocks);
         free(w);

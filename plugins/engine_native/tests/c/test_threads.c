@@ -7,6 +7,7 @@ enum { THREADS = 4, SEQUENCES = 6, STEPS = 8, WORDS = 4 };
 static uint64_t plan[GRAMMARS][SEQUENCES]; /* checksums of an undisturbed run */
 static GmConstraint *shared[GRAMMARS];
 static GmVocab *vocab;
+static GmWorker *filler; /* or NULL */
 
 static GmConstraint *compile(uint32_t number)
 {
@@ -15,6 +16,20 @@ static GmConstraint *compile(uint32_t number)
     GmOptions options = world_options();
     int32_t root = world_grammar(w, number);
     GmConstraint *c = world_compile(w, vocab, root, &options, &err);
+    CHECK(c != NULL);
+    free(w);
+    return c;
+}
+
+/* The same language, of a compiled part that others may be using. */
+static GmConstraint *linked(uint32_t number, GmConstraint *part)
+{
+    World *w = world_new();
+    GmError err;
+    GmOptions options = world_options();
+    int32_t root = w_node(w, IR_SCOPE, world_grammar(w, number), -1, 0);
+    GmConstraint *c = gm_constraint_link(vocab, w->rows, w->n_nodes, w->args, w->n_args, w->blob, w->n_blob, w->rules,
+                                         w->n_rules, (uint32_t)root, &part, 1, &options, &err);
     CHECK(c != NULL);
     free(w);
     return c;
@@ -66,6 +81,12 @@ static void *worker(void *number)
         if (k % 16 == me) {
             gm_constraint_free(compile(g)); /* shares steps through the vocabulary */
         }
+        if (k % 8 == me) {
+            GmConstraint *c = linked(g, shared[g]);
+            gm_worker_add(filler, c);
+            CHECK(walk(c, i + 1) == plan[g][i]);
+            gm_constraint_free(c);
+        }
     }
     return NULL;
 }
@@ -83,6 +104,7 @@ static void run_threads(void *(*body)(void *))
 
 static void shared_constraints(GmWorker *tables)
 {
+    filler = tables;
     vocab = world_vocab(WORLD_TEXTS, N_OF(WORLD_TEXTS));
     for (uint32_t g = 0; g < GRAMMARS; g++) {
         GmConstraint *alone = compile(g);
