@@ -26,26 +26,27 @@ void gm_lower_take_nodes(GmNfa *nfa)
     nfa->max_exact = part->max_exact;
 }
 
-/* With room for what comes behind it, in most cases. */
-#define TAKE(nfa, vec)                                                                                        \
-    do {                                                                                                      \
-        if ((nfa)->part->vec.len > 0) {                                                                       \
-            GM_RESERVE((nfa)->mem, (nfa)->vec, (size_t)(nfa)->part->vec.len + gm_nfa_new_nodes(nfa) + 16);    \
-            memcpy((nfa)->vec.data, (nfa)->part->vec.data, (nfa)->part->vec.len * sizeof *(nfa)->vec.data);   \
-            (nfa)->vec.len = (nfa)->part->vec.len;                                                            \
-        }                                                                                                     \
+/* With room for `more` behind it. */
+#define TAKE(nfa, vec, more)                                                                                \
+    do {                                                                                                    \
+        if ((nfa)->part->vec.len > 0) {                                                                     \
+            GM_RESERVE((nfa)->mem, (nfa)->vec, (size_t)(nfa)->part->vec.len + (more));                      \
+            memcpy((nfa)->vec.data, (nfa)->part->vec.data, (nfa)->part->vec.len * sizeof *(nfa)->vec.data); \
+            (nfa)->vec.len = (nfa)->part->vec.len;                                                          \
+        }                                                                                                   \
     } while (0)
 
-/* What was built of the part. Its nodes are not known to the memo: all that is asked for by others is the start rule. */
+/* What was built of the part. Its nodes are not known to the memo: others call its rules. */
 GmStatus gm_lower_take_build(GmNfa *nfa, GmError *err)
 {
-    TAKE(nfa, states);
-    TAKE(nfa, edges);
-    TAKE(nfa, rules);
-    TAKE(nfa, lazies);
-    TAKE(nfa, items);
-    TAKE(nfa, id_sets);
-    TAKE(nfa, ignores);
+    const uint32_t more = gm_nfa_new_nodes(nfa) + 16; /* enough in most cases */
+    TAKE(nfa, states, more);
+    TAKE(nfa, edges, more);
+    TAKE(nfa, rules, 16);
+    TAKE(nfa, lazies, 0);
+    TAKE(nfa, items, 0);
+    TAKE(nfa, id_sets, 0);
+    TAKE(nfa, ignores, 1);
     GM_TRY(gm_map_copy(&nfa->rule_of, nfa->mem, &nfa->part->rule_of, err));
     return gm_map_copy(&nfa->set_of, nfa->mem, &nfa->part->set_of, err);
 }
