@@ -46,7 +46,7 @@ GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint3
     if (part != NULL) {
         core->part = part;
         gm_core_lock(part);
-        GmStatus status = gm_net_take(&core->net, &part->net, &core->part_states, err);
+        GmStatus status = gm_net_take(&core->net, &part->net, err);
         gm_core_unlock(part);
         GM_TRY(status);
     }
@@ -152,7 +152,7 @@ static GmStatus summary_add(GmCore *core, uint32_t base, uint32_t state, const G
 static GmStatus summary_get(GmCore *core, uint32_t base, uint32_t state, uint32_t *id, GmError *err)
 {
     *id = summary_find(core, base, state);
-    if (*id != GM_NONE || state >= core->part_states) {
+    if (*id != GM_NONE || state >= core->net.taken) {
         return GM_OK;
     }
     GmViews *vs = &core->views;

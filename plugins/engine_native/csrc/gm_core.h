@@ -76,7 +76,6 @@ typedef struct GmCore {
     GmClosed closed;
     struct GmCore *part;   /* the one that the module begins with, or NULL; kept alive by the owner */
     uint32_t part_number;  /* ... in views.parts */
-    uint32_t part_states;  /* how many states of the network are its own */
 } GmCore;
 
 /* The trie and the module are borrowed; `owner` lends its allocator. */

@@ -474,10 +474,9 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     return prepare_groups(net, err);
 }
 
-GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err)
+GmStatus gm_net_take(GmNet *net, const GmNet *part, GmError *err)
 {
     enum { TAKE_ALWAYS = 4096 }; /* about 0.1 ms */
-    *n = 0;
     uint32_t states = part->states.len;
     bool many = states > TAKE_ALWAYS && states / 4 > part->nfa.states.len;
     bool dear = states * sizeof(GmNetState) > (net->mem->limit - net->mem->used) / 8;
@@ -489,7 +488,7 @@ GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err)
     for (uint32_t id = 0; id < states; id++) {
         GM_TRY(gm_index_add(&net->state_index, net->mem, state_hash(gm_net_at(net, id)), id, err));
     }
-    *n = net->taken = states;
+    net->taken = states;
     return GM_OK;
 }
 

@@ -79,10 +79,10 @@ typedef struct GmNet {
 /* Rules and groups; no state yet. `part`: of a module that this one begins with, or NULL (gm_lower.h). */
 GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *part,
                       uint32_t horizon, uint32_t max_states, uint32_t max_expansion, GmError *err);
-/* Begin with the states that the part has made, by the same numbers; its lock is held. Their edges are borrowed. *n: how
- * many; 0 if there are left-recursive groups, as gm_net_close then changes edges, or copying them would cost more time
- * or memory than they are worth. */
-GmStatus gm_net_take(GmNet *net, const GmNet *part, uint32_t *n, GmError *err);
+/* Begin with the states that the part has made, by the same numbers; its lock is held. Their edges are borrowed. None are
+ * taken if the net does not begin with the part's rules, if there are left-recursive groups, as gm_net_close then changes
+ * edges, or if copying them would cost more time or memory than they are worth. */
+GmStatus gm_net_take(GmNet *net, const GmNet *part, GmError *err);
 /* The first states. */
 GmStatus gm_net_open(GmNet *net, GmError *err);
 void gm_net_deinit(GmNet *net);

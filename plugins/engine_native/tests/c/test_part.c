@@ -145,7 +145,7 @@ static void test_lowering_is_taken_over(void)
                 CHECK(!begins_with(plain, part));
                 CHECK(number % HOSTS > 1 ||
                       c->core.net.groups.member.len == part->core.net.groups.member.len + number % HOSTS);
-                CHECK((c->core.part_states > 0) == (taken && c->core.net.groups.member.len == 0)); /* else states are merged */
+                CHECK((c->core.net.taken > 0) == (taken && c->core.net.groups.member.len == 0)); /* else states are merged */
                 CHECK(plain->core.net.root_nullable == c->core.net.root_nullable);
                 CHECK_EQ(gm_constraint_width(plain), gm_constraint_width(c));
                 gm_constraint_free(part);
