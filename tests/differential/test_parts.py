@@ -118,6 +118,22 @@ def compiled(module: Module, vocab: glrmask.Vocab, parts: tuple[glrmask.Constrai
     return compile_module(module, vocab, options, select_engine(options, "native"), (), (), 0.0, parts)
 
 
+def test_equal_tables_of_two_children_are_one() -> None:
+    """Sets of literals and automata: else twice as many lexer states are walked, and saved in an order by chance."""
+    sizes = []
+    for words in ({"X": b"x"}, {"X": b"x", "Y": b"y"}):
+        children = {}
+        for slot, word in words.items():
+            b = Builder()
+            texts = b.literals([b"ab", b"abc", b"q"])
+            automaton = b.automaton(2, 0, [1], [(0, b.literal(b"ab"), 1), (1, b.bytes_class(b"ab"), 0)])
+            children[slot] = b.build(b.choice([b.terminal(part) for part in (b.literal(word), texts, automaton)]))
+        b = Builder()
+        module = inline(b.build(b.seq([b.extern_grammar(slot) for slot in children])), children, {})
+        sizes.append(compiled(module, letters()).compiled.report()["lexer_states"])
+    assert sizes[1] == sizes[0] + 1
+
+
 def test_a_child_that_is_not_reached_lends_nothing() -> None:
     """Its exact tokens are none of the whole, as from source: masks are no wider, and its ids unknown."""
     b = Builder()

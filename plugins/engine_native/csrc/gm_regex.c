@@ -103,13 +103,38 @@ void gm_re_deinit(GmRegex *rx)
 
 /* -- interning ---------------------------------------------------------------------------------- */
 
-static bool re_equal(const GmReNode *x, const GmReNode *y)
+static bool same_array(const void *x, const void *y, size_t n) { return n == 0 || memcmp(x, y, n) == 0; }
+
+static bool same_lits(const GmLits *x, const GmLits *y)
+{
+    bool same = x->n == y->n;
+    for (uint32_t i = 0; same && i < x->n; i++) {
+        same = x->len[i] == y->len[i] && same_array(x->text[i], y->text[i], x->len[i]);
+    }
+    return same;
+}
+
+static bool same_aut(const GmAut *x, const GmAut *y)
+{
+    return x->n_states == y->n_states && x->n_edges == y->n_edges &&
+           same_array(x->off, y->off, ((size_t)x->n_states + 1) * sizeof *x->off) &&
+           same_array(x->label, y->label, x->n_edges * sizeof *x->label) &&
+           same_array(x->target, y->target, x->n_edges * sizeof *x->target) &&
+           same_array(x->accepting, y->accepting, x->n_states);
+}
+
+static bool re_equal(const GmRegex *rx, const GmReNode *x, const GmReNode *y)
 {
     /* Sets are interned by content before this, so their index is compared like any other field. */
     if (x->kind != y->kind || x->hash.a != y->hash.a || x->hash.b != y->hash.b) {
         return false;
     }
     switch (x->kind) {
+    case RE_LITS: /* equal tables come from several children; all nodes are of the first one */
+        return x->b == y->b && x->c == y->c && x->d == y->d &&
+               (x->a == y->a || same_lits(gm_pool_at(&rx->lits, x->a), gm_pool_at(&rx->lits, y->a)));
+    case RE_AUT:
+        return x->b == y->b && (x->a == y->a || same_aut(gm_pool_at(&rx->auts, x->a), gm_pool_at(&rx->auts, y->a)));
     case RE_LIT:
         return x->b == y->b && memcmp(x->p.text, y->p.text, x->b) == 0;
     case RE_ALT:
@@ -185,7 +210,7 @@ GmStatus gm_re_intern(GmRegex *rx, GmReNode *proto, GmRe *out, GmError *err)
     uint64_t key = proto->hash.a;
     uint32_t at = (uint32_t)(key >> 32), found;
     while ((found = gm_index_next(&rx->index, key, &at)) != GM_NONE) {
-        if (re_equal(re_at(rx, found), proto)) {
+        if (re_equal(rx, re_at(rx, found), proto)) {
             *out = found;
             return GM_OK;
         }
