@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Incoming edges by state and calls by rule, as linked lists through the edges. Those of a part are left out; other
+/* Incoming edges by state and calls by rule, as linked lists through the edges. Those of a prefix are left out; other
  * states lead into it by calls only, and to the end. */
 typedef struct Reverse {
     GmNfa *nfa;
@@ -242,7 +242,7 @@ static GmStatus tarjan_run(GmNfa *nfa, Tarjan *t, GmGroups *groups, uint32_t roo
     return GM_OK;
 }
 
-/* The groups of the part come first. */
+/* The groups of the prefix come first. */
 static GmStatus begin_groups(const GmNfa *nfa, const GmGroups *known, GmGroups *groups, GmError *err)
 {
     groups->member.len = groups->off.len = 0;
@@ -268,7 +268,7 @@ static GmStatus find_groups(GmNfa *nfa, GmArena *arena, const GmGroups *known, G
     t.stacked = t.low + n;
     t.seen = t.stacked + n;
     for (uint32_t r = 0; r < gm_nfa_old_rules(nfa); r++) {
-        t.number[r] = 1; /* closed before: no call leads out of the part */
+        t.number[r] = 1; /* closed before: no call leads out of the prefix */
     }
     GmStatus status = begin_groups(nfa, known, groups, err);
     for (uint32_t r = gm_nfa_old_rules(nfa); r < n && status == GM_OK; r++) {
@@ -283,7 +283,7 @@ static GmStatus find_groups(GmNfa *nfa, GmArena *arena, const GmGroups *known, G
     return status;
 }
 
-/* Those of a part stay, but for the end, which it shares with what comes behind it. */
+/* Those of a prefix stay, but for the end, which it shares with what comes behind it. */
 static void forget_marks(GmNfa *nfa)
 {
     nfa->states.data[GM_NFA_END].ends = 0;

@@ -5,7 +5,7 @@
  *   state.alive     the end can still be reached; state.moves: ... with a symbol on the way
  *   rule.group      left-recursive groups: strongly connected components of "may start with a call of"
  *
- * What a part has brought is known and stays: nothing in it depends on what comes after it.
+ * What a prefix has brought is known and stays: nothing in it depends on what comes after it.
  *
  * Cost     linear in states and edges (groups: in the edges of the closures of the entries).
  * Source   Tarjan 1972, Depth-first search and linear graph algorithms; own.
@@ -20,7 +20,7 @@ typedef struct GmGroups {
     GM_VEC(uint32_t) off;    /* n_groups + 1 */
 } GmGroups;
 
-/* `known`: the groups of the part, or NULL. */
+/* `known`: the groups of the prefix, or NULL. */
 GmStatus gm_analyse(GmNfa *nfa, const GmGroups *known, GmGroups *groups, GmError *err);
 
 #endif

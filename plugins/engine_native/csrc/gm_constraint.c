@@ -110,13 +110,13 @@ static bool lends(const GmConstraint *c, const GmConstraint *part)
 
 /* The largest part whose lowering can be taken over (what it was linked of may be a part, too), or NULL. Closed tables are
  * saved and must not depend on it. */
-static GmConstraint *first_part(const GmConstraint *c, const Source *source, const GmOptions *options)
+static GmConstraint *prefix_of(const GmConstraint *c, const Source *source, const GmOptions *options)
 {
     GmConstraint *first = NULL;
     for (uint32_t i = 0; i < source->n_parts && options->mode != GM_MODE_FAST_RUNTIME; i++) {
         GmConstraint *part = source->parts[i];
         if (lends(c, part) && (first == NULL || part->module.n_nodes > first->module.n_nodes) &&
-            gm_core_begins(&c->module, &part->core, options->states, options->lexer_states, options->expansion)) {
+            gm_core_may_take(&c->module, &part->core, options->states, options->lexer_states, options->expansion)) {
             first = part;
         }
     }
@@ -130,7 +130,7 @@ static GmStatus take_parts(GmConstraint *c, const Source *source, const GmConstr
         GmConstraint *part = source->parts[i];
         if (lends(c, part)) {
             if (part == first) {
-                c->core.part_number = c->core.views.parts.len;
+                c->core.prefix_number = c->core.views.parts.len;
             }
             GM_PUSH(&c->core.mem, c->parts, part);
             gm_constraint_retain(part);
@@ -142,7 +142,7 @@ static GmStatus take_parts(GmConstraint *c, const Source *source, const GmConstr
 
 static GmStatus build_grammar(GmConstraint *c, const Source *source, const GmOptions *options, GmError *err)
 {
-    GmConstraint *first = first_part(c, source, options);
+    GmConstraint *first = prefix_of(c, source, options);
     GM_TRY(gm_core_build(&c->core, &c->module, first != NULL ? &first->core : NULL, options->states, options->lexer_states,
                          options->expansion, err));
     GM_TRY(take_parts(c, source, first, err));

@@ -22,32 +22,32 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
     gm_map_init(&core->local_map);
 }
 
-bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
+bool gm_core_may_take(const GmModule *module, const GmCore *prefix, uint32_t max_states, uint32_t max_lexer_states,
                     uint32_t max_expansion)
 {
-    return part->rx.max_nodes <= max_lexer_states && gm_nfa_begins(module, &part->net.nfa, max_states, max_expansion);
+    return prefix->rx.max_nodes <= max_lexer_states && gm_nfa_may_take(module, &prefix->net.nfa, max_states, max_expansion);
 }
 
-GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
+GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *prefix, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err)
 {
     const GmTrie *trie = core->trie;
-    if (part != NULL) {
-        gm_core_lock(part);
-        GmStatus status = gm_re_init_like(&core->rx, &core->mem, &core->arena, max_lexer_states, &part->rx, err);
-        gm_core_unlock(part);
+    if (prefix != NULL) {
+        gm_core_lock(prefix);
+        GmStatus status = gm_re_init_like(&core->rx, &core->mem, &core->arena, max_lexer_states, &prefix->rx, err);
+        gm_core_unlock(prefix);
         GM_TRY(status);
     } else {
         GM_TRY(gm_re_init(&core->rx, &core->mem, &core->arena, trie->longest, max_lexer_states, err));
     }
     GM_TRY(gm_views_init(&core->views, &core->mem, &core->arena, &core->rx, trie, core->shared, err));
-    GM_TRY(gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, part != NULL ? &part->net : NULL,
+    GM_TRY(gm_net_build(&core->net, &core->mem, &core->arena, &core->rx, module, prefix != NULL ? &prefix->net : NULL,
                         trie->longest, max_states, max_expansion, err));
-    if (part != NULL) {
-        core->part = part;
-        gm_core_lock(part);
-        GmStatus status = gm_net_take(&core->net, &part->net, err);
-        gm_core_unlock(part);
+    if (prefix != NULL) {
+        core->prefix = prefix;
+        gm_core_lock(prefix);
+        GmStatus status = gm_net_take(&core->net, &prefix->net, err);
+        gm_core_unlock(prefix);
         GM_TRY(status);
     }
     return gm_net_open(&core->net, err);
@@ -147,8 +147,8 @@ static GmStatus summary_add(GmCore *core, uint32_t base, uint32_t state, const G
     return gm_map_put(&core->summary_map, &core->mem, gm_pair(base, state), *id, err);
 }
 
-/* A summary that is there or that the part has made; or GM_NONE. It does not look below its state, so it holds wherever
- * the part is called. */
+/* A summary that is there or that the prefix has made; or GM_NONE. It does not look below its state, so it holds wherever
+ * the prefix is called. */
 static GmStatus summary_get(GmCore *core, uint32_t base, uint32_t state, uint32_t *id, GmError *err)
 {
     *id = summary_find(core, base, state);
@@ -158,18 +158,18 @@ static GmStatus summary_get(GmCore *core, uint32_t base, uint32_t state, uint32_
     GmViews *vs = &core->views;
     uint32_t theirs = GM_BASE_ROOT;
     if (base != GM_BASE_ROOT) {
-        GM_TRY(gm_base_in_part(vs, core->part_number, base, &theirs, err));
+        GM_TRY(gm_base_in_part(vs, core->prefix_number, base, &theirs, err));
     }
-    uint32_t found = base == GM_BASE_ROOT || theirs != GM_BASE_ROOT ? summary_find(core->part, theirs, state) : GM_NONE;
+    uint32_t found = base == GM_BASE_ROOT || theirs != GM_BASE_ROOT ? summary_find(core->prefix, theirs, state) : GM_NONE;
     if (found == GM_NONE) {
         return GM_OK;
     }
-    const GmSummary *other = gm_pool_at(&core->part->summaries, found);
+    const GmSummary *other = gm_pool_at(&core->prefix->summaries, found);
     GmSummary made = {other->toks, GM_VIEW_EMPTY, GM_VIEW_EMPTY};
     bool known;
-    GM_TRY(gm_view_of_part(vs, core->part_number, other->moved, &made.moved, &known, err));
+    GM_TRY(gm_view_of_part(vs, core->prefix_number, other->moved, &made.moved, &known, err));
     if (known) {
-        GM_TRY(gm_view_of_part(vs, core->part_number, other->rest, &made.rest, &known, err));
+        GM_TRY(gm_view_of_part(vs, core->prefix_number, other->rest, &made.rest, &known, err));
     }
     return known ? summary_add(core, base, state, &made, id, err) : GM_OK;
 }

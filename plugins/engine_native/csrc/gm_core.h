@@ -74,17 +74,17 @@ typedef struct GmCore {
     GM_VEC(uint32_t) order, visit; /* of a plan under construction */
     GM_VEC(GmPlanStep) steps;
     GmClosed closed;
-    struct GmCore *part;   /* the one that the module begins with, or NULL; kept alive by the owner */
-    uint32_t part_number;  /* ... in views.parts */
+    struct GmCore *prefix;  /* the one that the module begins with, or NULL; kept alive by the owner */
+    uint32_t prefix_number; /* ... in views.parts */
 } GmCore;
 
 /* The trie and the module are borrowed; `owner` lends its allocator. */
 void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMem *owner, size_t memory);
-/* `part`: of a module that this one begins with, whose lowering is taken over (gm_core_begins); or NULL. */
-GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
+/* `prefix`: of a module that this one begins with, whose lowering is taken over (gm_core_may_take); or NULL. */
+GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *prefix, uint32_t max_states, uint32_t max_lexer_states,
                        uint32_t max_expansion, GmError *err);
-/* Does the module begin with that of `part`, and do the limits allow what was allowed there? */
-bool gm_core_begins(const GmModule *module, const GmCore *part, uint32_t max_states, uint32_t max_lexer_states,
+/* Does the module begin with that of `prefix`, and do the limits allow what was allowed there? */
+bool gm_core_may_take(const GmModule *module, const GmCore *prefix, uint32_t max_states, uint32_t max_lexer_states,
                     uint32_t max_expansion);
 /* While nobody else reads the tables, as before the first state, those that were outgrown go at once. */
 void gm_core_set_alone(GmCore *core, bool alone);

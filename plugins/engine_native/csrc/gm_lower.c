@@ -1,6 +1,6 @@
 /* Building the rules: states of (node, what follows it, context), from a stack of frames, backwards. What the
  * nodes are is in gm_lower_nodes.c; rules of counted repeats and any_order are in gm_lower_lazy.c, what is
- * taken over from a part in gm_lower_part.c. */
+ * taken over from a prefix in gm_lower_prefix.c. */
 #include "gm_lower_build.h"
 
 #include <string.h>
@@ -175,7 +175,7 @@ static GmStatus want(GmNfa *nfa, uint32_t node, uint32_t cont, uint32_t ctx, uin
         return memo_put(nfa, node, cont, ctx, *out, err);
     }
     uint32_t body = row[0] == IR_CALL ? (uint32_t)nfa->module.rules[2 * row[1] + 1] : node;
-    bool call = row[0] == IR_CALL || gm_nfa_is_part(nfa, node); /* a part is not built again */
+    bool call = row[0] == IR_CALL || gm_nfa_is_prefix(nfa, node); /* a prefix is not built again */
     if (!call && nfa->weight[node] >= HEAVY) {
         uint32_t first = gm_map_get(&nfa->first, gm_lower_key(node, ctx));
         if (first == GM_NONE) {
@@ -420,7 +420,7 @@ static void clear_build(GmNfa *nfa)
     gm_map_deinit(&nfa->set_of, nfa->mem);
 }
 
-GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *part,
+GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *prefix,
                      uint32_t max_states, uint32_t max_expansion, GmError *err)
 {
     memset(nfa, 0, sizeof *nfa);
@@ -428,7 +428,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     nfa->arena = arena;
     nfa->rx = rx;
     nfa->module = *module;
-    nfa->part = part;
+    nfa->prefix = prefix;
     nfa->max_states = max_states < (1u << 26) - 1 ? max_states : (1u << 26) - 1;
     nfa->max_expansion = max_expansion;
     gm_map_init(&nfa->memo);
@@ -450,7 +450,7 @@ GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const 
     nfa->nullable = p;
     GM_TRY(gm_arena_zeroed(arena, module->n_nodes, 1, &p, err));
     nfa->expand = p;
-    if (part != NULL) {
+    if (prefix != NULL) {
         gm_lower_take_nodes(nfa);
     }
     GM_TRY(gm_lower_lexical(nfa, err));
@@ -484,7 +484,7 @@ static GmStatus build_rules(GmNfa *nfa, GmError *err)
         GM_TRY(gm_map_reserve(&nfa->memo, nfa->mem, n / 4, err));
         GM_TRY(gm_map_reserve(&nfa->first, nfa->mem, n / 4, err));
     }
-    if (nfa->part != NULL) {
+    if (nfa->prefix != NULL) {
         GM_TRY(gm_lower_take_build(nfa, err));
     } else {
         GM_TRY(gm_lower_state(nfa, &end, err));
@@ -525,15 +525,15 @@ static GmStatus build_rules(GmNfa *nfa, GmError *err)
 GmStatus gm_nfa_build(GmNfa *nfa, GmError *err)
 {
     GmStatus status = build_rules(nfa, err);
-    if (nfa->part == NULL || (status == GM_OK && gm_lower_reaches_part(nfa)) || (status != GM_OK && status != GM_LIMIT)) {
+    if (nfa->prefix == NULL || (status == GM_OK && gm_lower_reaches_prefix(nfa)) || (status != GM_OK && status != GM_LIMIT)) {
         return status;
     }
-    /* Rules and exact tokens of a part that is not reached are none of the grammar; and a part is called where its nodes
+    /* Rules and exact tokens of a prefix that is not reached are none of the grammar; and a prefix is called where its nodes
      * are written in line otherwise, which takes some states more. What is known of its nodes still holds. */
     void *p;
     GM_TRY(gm_arena_zeroed(nfa->arena, nfa->module.n_nodes, sizeof(GmBuilt), &p, err));
     nfa->built = p;
-    nfa->part = NULL;
+    nfa->prefix = NULL;
     nfa->max_exact = 0;
     return build_rules(nfa, err);
 }

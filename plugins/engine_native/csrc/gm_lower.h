@@ -10,8 +10,8 @@
  *
  * Counted repeats and any_order become *lazy* rules (GmLazy), whose states are made at run time.
  *
- * A module may begin with one that was lowered before, a *part*: its nodes, states, edges and rules keep their
- * numbers and are copied, and lowering goes on behind them. Nothing in a part refers to what comes after it.
+ * A module may begin with one that was lowered before, a *prefix*: its nodes, states, edges and rules keep their
+ * numbers and are copied, and lowering goes on behind them. Nothing in a prefix refers to what comes after it.
  *
  * Owner    everything lives in vectors of GmNfa; it is needed as long as the network makes states.
  * Threads  built by one thread; never changed afterwards, so it is read without a lock.
@@ -90,7 +90,7 @@ typedef struct GmNfa {
     GmArena *arena;
     GmRegex *rx;
     GmModule module;
-    const struct GmNfa *part; /* whose module is how this one begins, or NULL; read while building only */
+    const struct GmNfa *prefix; /* whose module is how this one begins, or NULL; read while building only */
     uint32_t max_states, max_expansion;
     GmRe *re;          /* per lexical node */
     uint32_t *weight;  /* per node: leaves, saturating */
@@ -104,7 +104,7 @@ typedef struct GmNfa {
     GM_VEC(GmIdSet) id_sets;
     GM_VEC(GmRe) ignores; /* by context: I+, context 0 has none */
     GM_VEC(GmFrame) frames;
-    GmBuilt *built;  /* per node behind the part; most nodes have one continuation */
+    GmBuilt *built;  /* per node behind the prefix; most nodes have one continuation */
     GmMap memo;      /* (node, cont, ctx) -> state, for further continuations */
     GmMap first;     /* (node, ctx) -> first continuation */
     GmMap rule_of;   /* (node, ctx) -> rule */
@@ -113,22 +113,25 @@ typedef struct GmNfa {
     uint64_t max_exact; /* largest exact id + 1 */
 } GmNfa;
 
-/* `part`: of a module that this one begins with (gm_nfa_begins), or NULL; `rx` then begins with the part's. */
-GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *part,
+/* `prefix`: of a module that this one begins with (gm_nfa_may_take), or NULL; `rx` then begins with the prefix's. */
+GmStatus gm_nfa_init(GmNfa *nfa, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNfa *prefix,
                      uint32_t max_states, uint32_t max_expansion, GmError *err);
 void gm_nfa_deinit(GmNfa *nfa);
-/* Build everything reachable from the root. Again after setting bits of `expand`. Without the part, which is NULL then, if
+/* Build everything reachable from the root. Again after setting bits of `expand`. Without the prefix, which is NULL then, if
  * nothing reaches it, or with it a limit is in the way. */
 GmStatus gm_nfa_build(GmNfa *nfa, GmError *err);
-/* Does a module begin with that of `part`, node by node, and do the limits allow what the part needed? */
-bool gm_nfa_begins(const GmModule *module, const GmNfa *part, uint32_t max_states, uint32_t max_expansion);
-/* How much of it is the part's: nodes and rules of the module, states (without a part the two fixed ones), rules. */
-static inline uint32_t gm_nfa_old_nodes(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->module.n_nodes : 0; }
+/* Does a module begin with that of `prefix`, node by node, and do the limits allow what the prefix needed? */
+bool gm_nfa_may_take(const GmModule *module, const GmNfa *prefix, uint32_t max_states, uint32_t max_expansion);
+/* How much of it is the prefix's: nodes and rules of the module, states (without a prefix the two fixed ones), rules. */
+static inline uint32_t gm_nfa_old_nodes(const GmNfa *nfa) { return nfa->prefix != NULL ? nfa->prefix->module.n_nodes : 0; }
 static inline uint32_t gm_nfa_new_nodes(const GmNfa *nfa) { return nfa->module.n_nodes - gm_nfa_old_nodes(nfa); }
-static inline uint32_t gm_nfa_old_ir_rules(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->module.n_rules : 0; }
-static inline uint32_t gm_nfa_old_states(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->states.len : 2; }
-static inline uint32_t gm_nfa_old_rules(const GmNfa *nfa) { return nfa->part != NULL ? nfa->part->rules.len : 0; }
-static inline bool gm_nfa_is_part(const GmNfa *nfa, uint32_t node) { return nfa->part != NULL && node == nfa->part->module.root; }
+static inline uint32_t gm_nfa_old_ir_rules(const GmNfa *nfa) { return nfa->prefix != NULL ? nfa->prefix->module.n_rules : 0; }
+static inline uint32_t gm_nfa_old_states(const GmNfa *nfa) { return nfa->prefix != NULL ? nfa->prefix->states.len : 2; }
+static inline uint32_t gm_nfa_old_rules(const GmNfa *nfa) { return nfa->prefix != NULL ? nfa->prefix->rules.len : 0; }
+static inline bool gm_nfa_is_prefix(const GmNfa *nfa, uint32_t node)
+{
+    return nfa->prefix != NULL && node == nfa->prefix->module.root;
+}
 /* A rule's own IR rule number for messages, or GM_NONE. */
 uint32_t gm_nfa_ir_rule(const GmNfa *nfa, uint32_t rule);
 

@@ -1,4 +1,4 @@
-/* gm_lower_build: making states, edges and rules, between gm_lower.c, gm_lower_lazy.c and gm_lower_part.c. Part of gm_lower. */
+/* gm_lower_build: making states, edges and rules, between gm_lower.c, gm_lower_lazy.c and gm_lower_prefix.c. Part of gm_lower. */
 #ifndef GM_LOWER_BUILD_H
 #define GM_LOWER_BUILD_H
 
@@ -14,11 +14,11 @@ GmStatus gm_lower_rule_for(GmNfa *nfa, uint32_t node, uint32_t ctx, uint32_t *ou
 /* The lazy rule of a counted repeat or any_order. */
 GmStatus gm_lower_lazy(GmNfa *nfa, uint32_t node, uint32_t ctx, uint32_t *out, GmError *err);
 
-/* From nfa->part, which is not NULL: facts about its nodes, */
+/* From nfa->prefix, which is not NULL: facts about its nodes, */
 void gm_lower_take_nodes(GmNfa *nfa);
 /* ... and what was built of them. */
 GmStatus gm_lower_take_build(GmNfa *nfa, GmError *err);
-/* Does anything behind the part call one of its rules? */
-bool gm_lower_reaches_part(const GmNfa *nfa);
+/* Does anything behind the prefix call one of its rules? */
+bool gm_lower_reaches_prefix(const GmNfa *nfa);
 
 #endif

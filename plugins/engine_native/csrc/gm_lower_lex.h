@@ -11,7 +11,7 @@ enum { /* op codes of glrmask_core.ir.Op */
     IR_EXTERN_TOKEN, IR_SCOPE, IR_ANY_ORDER
 };
 
-/* Fill nfa->re for all lexical nodes behind those of the part; children come first in a module. */
+/* Fill nfa->re for all lexical nodes behind those of the prefix; children come first in a module. */
 GmStatus gm_lower_lexical(GmNfa *nfa, GmError *err);
 
 #endif

@@ -14,7 +14,7 @@ static inline const int32_t *gm_lower_row(const GmNfa *nfa, uint32_t node)
 }
 /* The error that says which node is malformed. */
 GmStatus gm_lower_bad(GmError *err, uint32_t node);
-/* Both are about what is behind the part, whose facts are there. */
+/* Both are about what is behind the prefix, whose facts are there. */
 /* Check everything that building relies on; fills nfa->weight. Needs nfa->re. */
 GmStatus gm_lower_check(GmNfa *nfa, GmError *err);
 /* Fill nfa->nullable. Linear. */

@@ -439,7 +439,7 @@ static GmStatus expand_lazy(GmNet *net, bool *again, GmError *err)
     return GM_OK;
 }
 
-GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *part,
+GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *prefix,
                       uint32_t horizon, uint32_t max_states, uint32_t max_expansion, GmError *err)
 {
     memset(net, 0, sizeof *net);
@@ -449,19 +449,19 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     net->max_states = max_states;
     gm_pool_init(&net->states, sizeof(GmNetState));
     gm_pool_init(&net->positions, sizeof(PositionNode));
-    const GmNfa *part_nfa = part != NULL ? &part->nfa : NULL;
-    GM_TRY(gm_nfa_init(&net->nfa, mem, arena, rx, module, part_nfa, max_states, max_expansion, err));
+    const GmNfa *prefix_nfa = prefix != NULL ? &prefix->nfa : NULL;
+    GM_TRY(gm_nfa_init(&net->nfa, mem, arena, rx, module, prefix_nfa, max_states, max_expansion, err));
     for (;;) {
         GM_TRY(gm_nfa_build(&net->nfa, err));
-        GM_TRY(gm_analyse(&net->nfa, net->nfa.part != NULL ? &part->groups : NULL, &net->groups, err));
+        GM_TRY(gm_analyse(&net->nfa, net->nfa.prefix != NULL ? &prefix->groups : NULL, &net->groups, err));
         bool again = false;
         GM_TRY(expand_lazy(net, &again, err));
         if (!again) {
             break;
         }
     }
-    net->has_part = net->nfa.part != NULL;
-    net->nfa.part = NULL;
+    net->has_prefix = net->nfa.prefix != NULL;
+    net->nfa.prefix = NULL;
     gm_re_set_lowered(rx);
     void *p;
     GM_TRY(gm_arena_zeroed(arena, net->nfa.states.len, sizeof(uint32_t), &p, err));
@@ -474,16 +474,16 @@ GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const
     return prepare_groups(net, err);
 }
 
-GmStatus gm_net_take(GmNet *net, const GmNet *part, GmError *err)
+GmStatus gm_net_take(GmNet *net, const GmNet *prefix, GmError *err)
 {
     enum { TAKE_ALWAYS = 4096 }; /* about 0.1 ms */
-    uint32_t states = part->states.len;
-    bool many = states > TAKE_ALWAYS && states / 4 > part->nfa.states.len;
+    uint32_t states = prefix->states.len;
+    bool many = states > TAKE_ALWAYS && states / 4 > prefix->nfa.states.len;
     bool dear = states * sizeof(GmNetState) > (net->mem->limit - net->mem->used) / 8;
-    if (many || dear || states >= net->max_states || !net->has_part || net->groups.member.len > 0) {
+    if (many || dear || states >= net->max_states || !net->has_prefix || net->groups.member.len > 0) {
         return GM_OK;
     }
-    GM_TRY(gm_pool_copy(&net->states, net->mem, &part->states, states, err));
+    GM_TRY(gm_pool_copy(&net->states, net->mem, &prefix->states, states, err));
     GM_TRY(gm_index_reserve(&net->state_index, net->mem, states, err));
     for (uint32_t id = 0; id < states; id++) {
         GM_TRY(gm_index_add(&net->state_index, net->mem, state_hash(gm_net_at(net, id)), id, err));

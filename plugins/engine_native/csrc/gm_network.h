@@ -64,7 +64,7 @@ typedef struct GmNet {
     uint32_t horizon, max_states;
     uint32_t root;    /* start state of the root rule, or GM_NONE when only the empty text is in the language */
     bool root_nullable, has_exact;
-    bool has_part;    /* it begins with the rules of the part */
+    bool has_prefix;  /* it begins with the rules of the prefix */
     uint32_t taken;   /* ... and with so many of its states, which do not count for the limit */
     uint32_t *starts; /* per rule: its start state, or GM_NONE until it is needed */
     GM_VEC(GmSeed) climbs, seeds;          /* by group, see prepare_groups */
@@ -76,13 +76,13 @@ typedef struct GmNet {
     GM_VEC(uint32_t) targets;
 } GmNet;
 
-/* Rules and groups; no state yet. `part`: of a module that this one begins with, or NULL (gm_lower.h). */
-GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *part,
+/* Rules and groups; no state yet. `prefix`: of a module that this one begins with, or NULL (gm_lower.h). */
+GmStatus gm_net_build(GmNet *net, GmMem *mem, GmArena *arena, GmRegex *rx, const GmModule *module, const GmNet *prefix,
                       uint32_t horizon, uint32_t max_states, uint32_t max_expansion, GmError *err);
-/* Begin with the states that the part has made, by the same numbers; its lock is held. Their edges are borrowed. None are
- * taken if the net does not begin with the part's rules, if there are left-recursive groups, as gm_net_close then changes
+/* Begin with the states that the prefix has made, by the same numbers; its lock is held. Their edges are borrowed. None are
+ * taken if the net does not begin with the prefix's rules, if there are left-recursive groups, as gm_net_close then changes
  * edges, or if copying them would cost more time or memory than they are worth. */
-GmStatus gm_net_take(GmNet *net, const GmNet *part, GmError *err);
+GmStatus gm_net_take(GmNet *net, const GmNet *prefix, GmError *err);
 /* The first states. */
 GmStatus gm_net_open(GmNet *net, GmError *err);
 void gm_net_deinit(GmNet *net);

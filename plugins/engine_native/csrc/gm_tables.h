@@ -31,7 +31,7 @@
 #include "gm_serial.h"
 #include "gm_static.h"
 
-enum { GM_TABLES_VERSION = 1, GM_TABLES_BACK = 8, GM_TABLES_SETS_FREE = 32 << 20 }; /* bytes of sets told by differences */
+enum { GM_TABLES_VERSION = 2, GM_TABLES_BACK = 8, GM_TABLES_SETS_FREE = 32 << 20 }; /* bytes of sets told by differences */
 
 /* Tells modules apart that were mixed up; no proof against intent. */
 uint64_t gm_tables_key(const GmModule *module);
