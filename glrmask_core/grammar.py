@@ -16,7 +16,7 @@ from .constraint import check_backend, check_vocab, compile_module, compile_opti
 from .errors import ArgumentTypeError, BindError
 from .options import ParserBackend
 from .plugins import format_key, manager
-from .slots import check_slots, child_slot, find_slot, slot_list
+from .slots import check_slots, check_tokens, child_slot, find_slot, slot_list
 from .vocab import ExactToken, ExactTokens
 
 if TYPE_CHECKING:
@@ -385,17 +385,3 @@ def _spelled(options: Mapping[str, Any]) -> str:
         return repr(options)
     except RecursionError:
         raise ArgumentTypeError("the options nest too deeply; expected at most about 900 levels") from None
-
-
-def check_tokens(exact: Iterable[tuple[str, ExactToken | ExactTokens]], vocab: Vocab) -> None:
-    """Refuse exact tokens of another vocabulary.
-
-    Raises:
-        BindError: naming slot and ids.
-    """
-    for slot, token in exact:
-        if token.vocab is not vocab and token.vocab != vocab:
-            raise BindError(
-                f'slot "{slot}" is bound to token(s) {list(token._ids)} of another vocabulary; '
-                "take them from the one that is compiled for"
-            )

@@ -1,4 +1,4 @@
-"""Searches from a state on clones of it: forced tokens, completions, token budgets, random outputs.
+"""Searches from a state on clones of it: forced tokens, completions, random outputs; budgets are in ``budget``.
 
 All of it rests on the primitives of ``ConstraintState`` and bounds its work. States are merged only when
 the engine says that they are the same (``ConstraintState._key``), so results are exact with every engine;
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
 SEARCH_COMMITS = 200_000  # about half a second with the native engine
 SEARCH_LIMIT = "search_commits"  # what LimitExceededError.limit says then
-BUDGET_DEPTH = 200  # tokens looked ahead; each is one level of recursion
 COMPLETION_BYTES = 1 << 22
 SAMPLE_TRIES = 20
-_BYTES = [bytes((b,)) for b in range(256)]
+BYTES = [bytes((b,)) for b in range(256)]
 
 
 def forced(state: ConstraintState, max_bytes: int) -> list[int]:
@@ -45,7 +44,7 @@ def forced(state: ConstraintState, max_bytes: int) -> list[int]:
     return _spell(state, text) or _single_tokens(state, max_bytes)
 
 
-def _advance(state: ConstraintState, what: int | bytes) -> bool:
+def advance(state: ConstraintState, what: int | bytes) -> bool:
     """Commit a token or bytes; False when they cannot come here. A limit is no "cannot" and is raised."""
     code = state._commit_bytes(what) if isinstance(what, bytes) else state._commit_token(what)
     if code in (Commit.LIMIT, Commit.BUSY):
@@ -53,7 +52,8 @@ def _advance(state: ConstraintState, what: int | bytes) -> bool:
     return not code
 
 
-def _mask(state: ConstraintState) -> npt.NDArray[np.uint32]:
+def mask_words(state: ConstraintState) -> npt.NDArray[np.uint32]:
+    """The mask in a fresh array."""
     words = np.zeros(state._constraint.mask_len(), np.uint32)
     state._fill(words)
     return words
@@ -66,14 +66,14 @@ def _forced_bytes(state: ConstraintState, most: int) -> bytes:
     exact = exact_ids(constraint.module)
     at, text = state.clone(), bytearray()
     while len(text) < most:
-        ids = ids_of(_mask(at))
+        ids = ids_of(mask_words(at))
         # An id past the vocabulary, or without bytes, or of an exact token leaves more than one way on.
         if not len(ids) or ids[-1] >= len(first) or (len(exact) and np.isin(ids, exact).any()):
             break
         starts = first[ids]
         if starts[0] < 0 or (starts != starts[0]).any():
             break
-        if not _advance(at, _BYTES[starts[0]]):
+        if not advance(at, BYTES[starts[0]]):
             break
         text.append(int(starts[0]))
         if at._flags() & (ACCEPTING | REJECTED):
@@ -91,7 +91,7 @@ def _spell(state: ConstraintState, text: bytes) -> list[int]:
         rest = text[place : place + spelling.longest]
         if place + len(rest) == len(text) and spelling.extends(rest):
             break
-        words = _mask(at)
+        words = mask_words(at)
         found = next(
             (
                 (i, size)
@@ -101,7 +101,7 @@ def _spell(state: ConstraintState, text: bytes) -> list[int]:
             ),
             None,
         )
-        if found is None or not _advance(at, found[0]):
+        if found is None or not advance(at, found[0]):
             break
         ids.append(found[0])
         place += found[1]
@@ -112,14 +112,14 @@ def _single_tokens(state: ConstraintState, most: int) -> list[int]:
     """The tokens of masks that allow just one."""
     at, ids = state.clone(), list[int]()
     while len(ids) < most and not at._flags():
-        allowed = ids_of(_mask(at))
-        if len(allowed) != 1 or not _advance(at, int(allowed[0])):
+        allowed = ids_of(mask_words(at))
+        if len(allowed) != 1 or not advance(at, int(allowed[0])):
             break
         ids.append(int(allowed[0]))
     return ids
 
 
-class _Work:
+class Work:
     """Counts commits and raises when there are too many."""
 
     def __init__(self, what: str, advice: str = "ask nearer to the end of the output") -> None:
@@ -147,22 +147,22 @@ class Trial:
         if self._dirty and not self._at._rollback(1):
             self._at = self._origin.clone()
         self._dirty = True
-        return self._at if _advance(self._at, what) else None
+        return self._at if advance(self._at, what) else None
 
 
 def next_bytes(state: ConstraintState) -> frozenset[int]:
     """The bytes that may come next."""
     trial = Trial(state)
-    return frozenset(b for b in range(256) if trial.after(_BYTES[b]) is not None)
+    return frozenset(b for b in range(256) if trial.after(BYTES[b]) is not None)
 
 
-def byte_steps(state: ConstraintState, work: _Work | None = None) -> Iterator[tuple[int, ConstraintState]]:
+def byte_steps(state: ConstraintState, work: Work | None = None) -> Iterator[tuple[int, ConstraintState]]:
     """The bytes that may come next, ascending, each with the state after it."""
     trial = Trial(state)
     for b in range(256):
         if work is not None:
             work.spend()
-        after = trial.after(_BYTES[b])
+        after = trial.after(BYTES[b])
         if after is not None:
             yield b, after.clone()
 
@@ -184,7 +184,7 @@ def completion(state: ConstraintState, most: int = COMPLETION_BYTES) -> bytes | 
     """See :meth:`ConstraintState._completion`: breadth first, one commit per distinct state and byte."""
     if state._flags() & (ACCEPTING | TERMINATED):
         return b""
-    work = _Work("shortest_completion")
+    work = Work("shortest_completion")
     seen: set[Hashable] = {state._key()}
     level: list[tuple[ConstraintState, bytes]] = [(state.clone(), b"")]
     while level:
@@ -194,162 +194,13 @@ def completion(state: ConstraintState, most: int = COMPLETION_BYTES) -> bytes | 
         for at, text in level:
             for b, after in byte_steps(at, work):
                 if after._flags() & ACCEPTING:
-                    return text + _BYTES[b]
+                    return text + BYTES[b]
                 key = after._key()
                 if key is None or key not in seen:
                     seen.add(key)
-                    longer.append((after, text + _BYTES[b]))
+                    longer.append((after, text + BYTES[b]))
         level = longer
     return None
-
-
-# -- token budgets --------------------------------------------------------------------------------------------
-
-
-def keep_within(state: ConstraintState, words: npt.NDArray[np.uint32], budget: int, exact: bool = True) -> None:
-    """Clear the bits of tokens after which the output cannot be finished with ``budget`` tokens in all.
-
-    Not ``exact``: ... after which the shortest completion takes more tokens.
-    """
-    if not budget:
-        words[:] = 0
-        return
-    judge = _Judge(state._constraint, exact)
-    trial = Trial(state)
-    kept: dict[Hashable, bool] = {}
-    for token in ids_of(words).tolist():
-        after = trial.after(token)
-        if after is not None:
-            key = after._key()
-            ok = kept.get(key) if key is not None else None
-            if ok is None:
-                ok = judge.can_finish(after, budget - 1)
-                if key is not None:
-                    kept[key] = ok
-        if after is None or not ok:
-            words[token >> 5] &= np.uint32(~(1 << (token & 31)) & 0xFFFFFFFF)
-
-
-class _Judge:
-    """Whether outputs can be finished with so many tokens: by the bytes they need, else by trying tokens."""
-
-    def __init__(self, constraint: Constraint, exact: bool) -> None:
-        spelling, ends = constraint.vocab.spelling, set(constraint.options.end_tokens)
-        self._spelling, self._ends = spelling, ends
-        self._longest = spelling.longest
-        self._needs_end = bool(ends)
-        self._search = exact
-        # An exact token stands for any number of bytes; where it is none of our business, only bytes count.
-        self._exact = exact and bool(len(exact_ids(constraint.module)))
-        self._single = frozenset(b for b in range(256) if self._has(_BYTES[b]))
-        self._finish = _Finish()
-
-    def can_finish(self, state: ConstraintState, left: int) -> bool:
-        """Whether ``left`` tokens, the end token included, are enough from here; the state does not change."""
-        self._finish.work.spend()
-        flags = state._flags()
-        if flags & TERMINATED:
-            return True
-        if flags & REJECTED:
-            return False
-        left_for_text = left - self._needs_end
-        if left_for_text < 0 or flags & ACCEPTING:
-            return left_for_text >= 0
-        known = self._by_bytes(state, left_for_text)
-        if known is None and self._search:
-            return self._finish.within(state.clone(), left)
-        return bool(known)
-
-    def _by_bytes(self, state: ConstraintState, left: int) -> bool | None:
-        """What the shortest completion tells about ``left`` tokens; None when it does not settle it."""
-        try:
-            text = state._completion(COMPLETION_BYTES if self._exact else min(left * self._longest, COMPLETION_BYTES))
-        except CompletionLengthError as error:
-            if not self._exact and error.least > left * self._longest:
-                return False
-            if not self._search:
-                raise
-            return None
-        except LimitExceededError as error:
-            if error.limit == SEARCH_LIMIT and self._search:
-                return None
-            raise
-        if text is None:  # exact tokens have no bytes
-            return None if self._exact else False
-        if (len(text) <= left and self._single.issuperset(text)) or self._spelled(text, left):
-            return True
-        return None
-
-    def _has(self, text: bytes) -> bool:
-        return any(i not in self._ends for i in self._spelling.ids_of(text))
-
-    def _spelled(self, text: bytes, most: int) -> bool:
-        """Whether at most ``most`` tokens spell the text."""
-        far = most + 1  # not reached
-        least = [0] + [far] * len(text)
-        for at in range(len(text)):
-            count = least[at] + 1
-            if count > most:
-                continue
-            for end in range(at + 1, min(len(text), at + self._longest) + 1):
-                piece = text[at:end]
-                if count < least[end] and self._has(piece):
-                    least[end] = count
-                if not self._spelling.extends(piece):
-                    break
-        return least[-1] <= most
-
-
-class _Finish:
-    """Whether outputs can be finished with few tokens, by iterative deepening."""
-
-    def __init__(self) -> None:
-        self.work = _Work("mask(budget=...)", "exact=False asks for shortest completions only")
-        self._least: dict[Hashable, int] = {}
-        """Per key, fewer tokens than this are not enough."""
-
-    def within(self, state: ConstraintState, budget: int) -> bool:
-        """Whether ``budget`` tokens are enough from here."""
-        for depth in range(budget + 1):
-            if depth > BUDGET_DEPTH:
-                raise LimitExceededError(
-                    f"mask(budget={budget + 1}): no way to finish within {BUDGET_DEPTH} tokens was found; "
-                    "exact=False asks for shortest completions only",
-                    "budget",
-                )
-            if self._finishes(state, depth):
-                return True
-            if not len(ids_of(_mask(state))):
-                return False
-        return False
-
-    def _finishes(self, state: ConstraintState, depth: int) -> bool:
-        flags = state._flags()
-        if flags & TERMINATED:
-            return True
-        if flags & ACCEPTING:
-            return depth >= 1 or not state._constraint.options.end_tokens
-        if not depth or flags & REJECTED:
-            return False
-        key = state._key()
-        if key is not None and self._least.get(key, 0) > depth:
-            return False
-        after_keys: set[Hashable] = set()
-        for token in ids_of(_mask(state)).tolist():
-            self.work.spend()
-            after = state.clone()
-            if not _advance(after, token):
-                continue
-            after_key = after._key()
-            if after_key is not None:
-                if after_key in after_keys:
-                    continue
-                after_keys.add(after_key)
-            if self._finishes(after, depth - 1):
-                return True
-        if key is not None:
-            self._least[key] = depth + 1
-        return False
 
 
 def sample(constraint: Constraint, rng: np.random.Generator | int | None, max_bytes: int) -> bytes:

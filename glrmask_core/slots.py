@@ -10,6 +10,7 @@ from .errors import BindError
 
 if TYPE_CHECKING:
     from .ir_module import Module
+    from .vocab import ExactToken, ExactTokens, Vocab
 
 MAX_SLOTS = 10_000  # open at once; children may multiply them
 SHOWN = 20  # in a message
@@ -75,3 +76,17 @@ def slot_list(slots: Mapping[str, str]) -> str:
     shown = [f'"{name}" ({kind})' for name, kind in itertools.islice(slots.items(), SHOWN)]
     more = f" and {len(slots) - SHOWN} more" if len(slots) > SHOWN else ""
     return f"open slots: {', '.join(shown)}{more}"
+
+
+def check_tokens(exact: Iterable[tuple[str, ExactToken | ExactTokens]], vocab: Vocab) -> None:
+    """Refuse exact tokens of another vocabulary.
+
+    Raises:
+        BindError: naming slot and ids.
+    """
+    for slot, token in exact:
+        if token.vocab is not vocab and token.vocab != vocab:
+            raise BindError(
+                f'slot "{slot}" is bound to token(s) {list(token._ids)} of another vocabulary; '
+                "take them from the one that is compiled for"
+            )

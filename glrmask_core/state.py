@@ -196,7 +196,7 @@ class ConstraintState(Closed):
         words = np.zeros(self._constraint.mask_len(), np.uint32)
         self._fill(words)
         if budget is not None:
-            from .search import keep_within
+            from .budget import keep_within
 
             keep_within(self, words, as_u32(budget, "mask(): budget"), as_bool(exact, "mask(): exact"))
         return bits_of(words, count)

@@ -14,7 +14,8 @@ from ..errors import GrammarError, LimitExceededError
 from ..options import CompileOptions, Limits, Optimization
 from ..program import ParserProgram
 from ..state import ConstraintState, ids_of
-from .worlds import ProgramWorld, World
+from .program_worlds import ProgramWorld
+from .worlds import World
 
 Step = Union[bytes, int]
 """What a walk commits: bytes, or a token id."""

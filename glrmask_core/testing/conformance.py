@@ -35,7 +35,8 @@ from ..protocols import API_OLDEST, API_VERSION, Engine, Frontend
 from ..vocab import Vocab
 from . import checks
 from .compare import Counts, Plan, compare_program, compare_world, compile_world
-from .worlds import RandomDice, World, fixed_worlds, roll_program, roll_world
+from .program_worlds import roll_program
+from .worlds import RandomDice, World, fixed_worlds, roll_world
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from hypothesis.strategies import DrawFn
 
 from ..ir import Builder, Module
 from ..vocab import Vocab
-from .worlds import ALPHABET, LEXICALS, Maker, ProgramWorld, T, World, roll_program, roll_vocab, roll_world
+from .program_worlds import ProgramWorld, roll_program
+from .worlds import ALPHABET, LEXICALS, Maker, T, World, roll_vocab, roll_world
 
 
 class DrawnDice:

@@ -18,7 +18,8 @@ from ..errors import GlrmaskError, LimitExceededError
 from ..ir_text import dump
 from ..options import CompileOptions, Optimization
 from .compare import Counts, Difference, Plan, compare_program, compare_world
-from .worlds import RandomDice, World, fixed_programs, fixed_worlds, roll_program, roll_world, small_worlds
+from .program_worlds import fixed_programs, roll_program
+from .worlds import RandomDice, World, fixed_worlds, roll_world, small_worlds
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ from glrmask_core.ir_link import inline
 from glrmask_core.options import CompileOptions
 from glrmask_core.testing.checks import mask_words, random_walk
 from glrmask_core.testing.compare import compile_world
-from glrmask_core.testing.worlds import RandomDice, roll_world
+from glrmask_core.testing.worlds import RandomDice, World, roll_world
 
 HOSTS = (
     'nt start = "a" X | X "b" | "c";',
@@ -48,9 +48,9 @@ def alike(one: glrmask.Constraint, other: glrmask.Constraint, seed: int, steps: 
             y.commit_token(token)
 
 
-@pytest.mark.parametrize("seed", range(120))
-def test_random_grammars(seed: int) -> None:
-    world = roll_world(RandomDice(31_000 + seed))
+def roll_child(seed: int) -> tuple[World, glrmask.Optimization, glrmask.Constraint]:
+    """A random world, a mode of those in which parts are taken over, and the world compiled in it."""
+    world = roll_world(RandomDice(seed))
     mode = [glrmask.Optimization.FAST_BUILD, glrmask.Optimization.BALANCED][seed % 2]
     try:
         child = compile_world(world, "native", mode)
@@ -58,6 +58,17 @@ def test_random_grammars(seed: int) -> None:
         pytest.skip("past a limit")
     if child is None:
         pytest.skip("matches nothing")
+    return world, mode, child
+
+
+def twin(vocab: glrmask.Vocab) -> glrmask.Vocab:
+    """An equal vocabulary: what is compiled for it has nothing in common with the other."""
+    return glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_random_grammars(seed: int) -> None:
+    world, mode, child = roll_child(31_000 + seed)
     for walk in range(6):
         state = child.start(0)
         for token in random_walk(child, random.Random(walk), 8):
@@ -67,7 +78,7 @@ def test_random_grammars(seed: int) -> None:
     vocab = world.vocab
     linked = glrmask.Grammar.from_glrm(text).compile_unlinked(vocab).bind("X", child).link(optimization=mode)
     unused = compile_world(world, "native", mode)
-    fresh = glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
+    fresh = twin(vocab)
     assert unused is not None
     apart = glrmask.Grammar.from_glrm(text).compile_unlinked(fresh).bind("X", unused).link(optimization=mode)
     assert left(linked.start(0)) == left(apart.start(0))
@@ -85,19 +96,12 @@ BOTH = (
 @pytest.mark.parametrize("seed", range(60))
 def test_several_children(seed: int) -> None:
     """The larger one is taken as it is, wherever its slot stands; the other one is built behind it."""
-    world = roll_world(RandomDice(47_000 + seed))
-    mode = [glrmask.Optimization.FAST_BUILD, glrmask.Optimization.BALANCED][seed % 2]
-    try:
-        first = compile_world(world, "native", mode)
-    except glrmask.LimitExceededError:
-        pytest.skip("past a limit")
-    if first is None:
-        pytest.skip("matches nothing")
+    world, mode, first = roll_child(47_000 + seed)
     vocab = world.vocab
     words = glrmask.Grammar.from_ebnf('start ::= "a" start | "b" | "a!" start "a"').compile(vocab, optimization=mode)
     text = f"glrm 1;\nstart start;\nextern grammar X;\nextern grammar Y;\n{BOTH[seed % len(BOTH)]}\n"
     unlinked = glrmask.Grammar.from_glrm(text).compile_unlinked(vocab)
-    fresh = glrmask.Vocab.from_id_to_bytes({i: vocab.bytes_of(i) for i in vocab.entries()[0].tolist()})
+    fresh = twin(vocab)
     apart = glrmask.Grammar.from_glrm(text).compile_unlinked(fresh)
     for x, y in ((first, words), (words, first), (first, first)):
         linked = unlinked.bind("X", x).bind("Y", y).link(optimization=mode)

@@ -11,15 +11,8 @@ from glrmask_core.constraint import select_engine
 from glrmask_core.ir_text import dump
 from glrmask_core.options import CompileOptions, Optimization
 from glrmask_core.testing.compare import Counts, Plan, compare_program, compare_world
-from glrmask_core.testing.worlds import (
-    RandomDice,
-    World,
-    fixed_programs,
-    fixed_worlds,
-    roll_program,
-    roll_world,
-    small_worlds,
-)
+from glrmask_core.testing.program_worlds import fixed_programs, roll_program
+from glrmask_core.testing.worlds import RandomDice, World, fixed_worlds, roll_world, small_worlds
 
 pytest.importorskip("glrmask_engine_native")
 

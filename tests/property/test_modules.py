@@ -22,8 +22,9 @@ from glrmask_core.plugins import manager  # noqa: E402
 from glrmask_core.regex import Dialect, RegexError, compile_regex  # noqa: E402
 from glrmask_core.testing import checks  # noqa: E402
 from glrmask_core.testing.compare import Counts, Plan, compare_program, compare_world, compile_world  # noqa: E402
+from glrmask_core.testing.program_worlds import ProgramWorld  # noqa: E402
 from glrmask_core.testing.strategies import lexicals, modules, programs, vocabularies, worlds  # noqa: E402
-from glrmask_core.testing.worlds import ProgramWorld, World  # noqa: E402
+from glrmask_core.testing.worlds import World  # noqa: E402
 from glrmask_core.vocab import Vocab  # noqa: E402
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -18,8 +18,8 @@ from glrmask_core.testing.chart import Chart
 from glrmask_core.testing.checks import check_mask_tells_commits, mask_words
 from glrmask_core.testing.conformance import byte_vocab
 from glrmask_core.testing.oracle import OracleEngine, texts_of
+from glrmask_core.testing.program_worlds import IDENTITY, IDLE
 from glrmask_core.testing.simulator import walk
-from glrmask_core.testing.worlds import IDENTITY, IDLE
 from glrmask_core.vocab import Vocab
 
 ACCEPTING, OPEN, REJECTED = "accepting", "open", "rejected"

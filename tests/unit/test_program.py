@@ -203,18 +203,18 @@ def test_labels_are_unique_per_state() -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    from glrmask_core import program
+    from glrmask_core import program_definition
 
     with pytest.raises(glrmask.LimitExceededError, match="stack_symbol_count"):
         ParserProgram(definition(stack_symbol_count=2**20 + 1))
-    monkeypatch.setattr(program, "MAX_STATES", 5)
+    monkeypatch.setattr(program_definition, "MAX_STATES", 5)
     with pytest.raises(glrmask.LimitExceededError, match="5 states"):
         ParserProgram(definition())
-    monkeypatch.setattr(program, "MAX_STATES", 100)
-    monkeypatch.setattr(program, "MAX_EDGES", 1)
+    monkeypatch.setattr(program_definition, "MAX_STATES", 100)
+    monkeypatch.setattr(program_definition, "MAX_EDGES", 1)
     with pytest.raises(glrmask.LimitExceededError, match="1 transitions"):
         ParserProgram(definition())
-    monkeypatch.setattr(program, "MAX_TEXT", 50)
+    monkeypatch.setattr(program_definition, "MAX_TEXT", 50)
     with pytest.raises(glrmask.LimitExceededError, match="50 bytes"):
         ParserProgram(definition())
 

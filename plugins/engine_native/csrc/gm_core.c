@@ -23,7 +23,7 @@ void gm_core_init(GmCore *core, const GmTrie *trie, GmShared *shared, const GmMe
 }
 
 bool gm_core_may_take(const GmModule *module, const GmCore *prefix, uint32_t max_states, uint32_t max_lexer_states,
-                    uint32_t max_expansion)
+                      uint32_t max_expansion)
 {
     return prefix->rx.max_nodes <= max_lexer_states && gm_nfa_may_take(module, &prefix->net.nfa, max_states, max_expansion);
 }

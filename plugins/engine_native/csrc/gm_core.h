@@ -85,7 +85,7 @@ GmStatus gm_core_build(GmCore *core, const GmModule *module, GmCore *prefix, uin
                        uint32_t max_expansion, GmError *err);
 /* Does the module begin with that of `prefix`, and do the limits allow what was allowed there? */
 bool gm_core_may_take(const GmModule *module, const GmCore *prefix, uint32_t max_states, uint32_t max_lexer_states,
-                    uint32_t max_expansion);
+                      uint32_t max_expansion);
 /* While nobody else reads the tables, as before the first state, those that were outgrown go at once. */
 void gm_core_set_alone(GmCore *core, bool alone);
 void gm_core_deinit(GmCore *core);

@@ -124,7 +124,7 @@ static GmStatus intern_focus(GmFoci *foci, uint32_t *focus, GmError *err)
     uint32_t at = (uint32_t)(hash >> 32), found;
     while ((found = gm_index_next(&foci->focus_index, hash, &at)) != GM_NONE) {
         const GmFocus *known = gm_pool_at(&foci->foci, found);
-        if (known->n == n && (n == 0 || memcmp(known->words, words, n * sizeof *words) == 0)) {
+        if (known->n == n && gm_same(known->words, words, n * sizeof *words)) {
             *focus = found;
             return GM_OK;
         }

@@ -3,17 +3,15 @@
 
 #include <string.h>
 
-static bool same(const void *a, const void *b, size_t n) { return n == 0 || memcmp(a, b, n) == 0; }
-
 bool gm_nfa_may_take(const GmModule *module, const GmNfa *prefix, uint32_t max_states, uint32_t max_expansion)
 {
     const GmModule *m = &prefix->module;
     return prefix->states.len < max_states && prefix->max_expansion <= max_expansion && m->n_nodes <= module->n_nodes &&
            m->n_args <= module->n_args && m->n_blob <= module->n_blob && m->n_rules <= module->n_rules &&
-           same(m->rows, module->rows, (size_t)m->n_nodes * 4 * sizeof(int32_t)) &&
-           same(m->args, module->args, (size_t)m->n_args * sizeof(int32_t)) &&
-           same(m->blob, module->blob, (size_t)m->n_blob) &&
-           same(m->rules, module->rules, (size_t)m->n_rules * 2 * sizeof(int32_t));
+           gm_same(m->rows, module->rows, (size_t)m->n_nodes * 4 * sizeof(int32_t)) &&
+           gm_same(m->args, module->args, (size_t)m->n_args * sizeof(int32_t)) &&
+           gm_same(m->blob, module->blob, (size_t)m->n_blob) &&
+           gm_same(m->rules, module->rules, (size_t)m->n_rules * 2 * sizeof(int32_t));
 }
 
 void gm_lower_take_nodes(GmNfa *nfa)

@@ -17,6 +17,8 @@
 
 #include "gm_status.h"
 
+#include <string.h>
+
 /* Resize p from `old` to `size` bytes; size 0 frees. NULL means no memory (p stays valid). */
 typedef void *(*GmResizeFn)(void *context, void *p, size_t old, size_t size);
 
@@ -49,6 +51,8 @@ static inline GmStatus gm_mem_tick(GmMem *mem, GmError *err)
 {
     return mem->deadline == 0 || ++mem->ticks % GM_TICKS != 0 ? GM_OK : gm_mem_check_time(mem, err);
 }
+/* Are n bytes equal? Of no bytes the pointers do not matter. */
+static inline bool gm_same(const void *x, const void *y, size_t n) { return n == 0 || memcmp(x, y, n) == 0; }
 /* a * b in bytes, or GM_NOMEM when it does not fit. */
 GmStatus gm_mem_product(size_t a, size_t b, size_t *out, GmError *err);
 

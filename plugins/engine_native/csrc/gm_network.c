@@ -50,7 +50,7 @@ static uint64_t state_hash(const GmNetState *s)
 static bool state_equal(const GmNetState *a, const GmNetState *b)
 {
     return a->kind == b->kind && a->phase == b->phase && a->start == b->start && a->rule == b->rule && a->low == b->low &&
-           a->high == b->high && a->n == b->n && (a->n == 0 || memcmp(a->list, b->list, a->n * sizeof(uint32_t)) == 0);
+           a->high == b->high && a->n == b->n && gm_same(a->list, b->list, a->n * sizeof(uint32_t));
 }
 
 /* The state, or GM_NONE when nobody has made it. */

@@ -103,13 +103,11 @@ void gm_re_deinit(GmRegex *rx)
 
 /* -- interning ---------------------------------------------------------------------------------- */
 
-static bool same_array(const void *x, const void *y, size_t n) { return n == 0 || memcmp(x, y, n) == 0; }
-
 static bool same_lits(const GmLits *x, const GmLits *y)
 {
     bool same = x->n == y->n;
     for (uint32_t i = 0; same && i < x->n; i++) {
-        same = x->len[i] == y->len[i] && same_array(x->text[i], y->text[i], x->len[i]);
+        same = x->len[i] == y->len[i] && gm_same(x->text[i], y->text[i], x->len[i]);
     }
     return same;
 }
@@ -117,10 +115,10 @@ static bool same_lits(const GmLits *x, const GmLits *y)
 static bool same_aut(const GmAut *x, const GmAut *y)
 {
     return x->n_states == y->n_states && x->n_edges == y->n_edges &&
-           same_array(x->off, y->off, ((size_t)x->n_states + 1) * sizeof *x->off) &&
-           same_array(x->label, y->label, x->n_edges * sizeof *x->label) &&
-           same_array(x->target, y->target, x->n_edges * sizeof *x->target) &&
-           same_array(x->accepting, y->accepting, x->n_states);
+           gm_same(x->off, y->off, ((size_t)x->n_states + 1) * sizeof *x->off) &&
+           gm_same(x->label, y->label, x->n_edges * sizeof *x->label) &&
+           gm_same(x->target, y->target, x->n_edges * sizeof *x->target) &&
+           gm_same(x->accepting, y->accepting, x->n_states);
 }
 
 static bool re_equal(const GmRegex *rx, const GmReNode *x, const GmReNode *y)

@@ -292,7 +292,7 @@ static bool toks_equal(const SavedToks *x, const SavedToks *y)
 {
     bool equal = x->hash == y->hash;
     for (uint32_t i = 0; i < LISTS && equal; i++) {
-        equal = x->n[i] == y->n[i] && (x->n[i] == 0 || memcmp(x->list[i], y->list[i], x->n[i] * sizeof(uint32_t)) == 0);
+        equal = x->n[i] == y->n[i] && gm_same(x->list[i], y->list[i], x->n[i] * sizeof(uint32_t));
     }
     return equal;
 }

@@ -13,7 +13,7 @@ static GmStatus set_intern(GmStack *stack, const uint32_t *list, uint32_t n, uin
     uint32_t at = (uint32_t)(hash >> 32), found;
     while ((found = gm_index_next(&stack->set_index, hash, &at)) != GM_NONE) {
         const GmStackSet *set = &stack->sets.data[found];
-        if (set->n == n && (n == 0 || memcmp(stack->members.data + set->off, list, n * sizeof *list) == 0)) {
+        if (set->n == n && gm_same(stack->members.data + set->off, list, n * sizeof *list)) {
             *out = found;
             return GM_OK;
         }

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glrmask_core import budget as budget_search
 from glrmask_core import search
 from glrmask_core.constraint import Constraint, compile_module, select_engine
 from glrmask_core.errors import CompletionLengthError, GrammarError, LimitExceededError, StateError
@@ -207,7 +208,7 @@ def test_budgets_as_tokens_tell(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(search, "SEARCH_COMMITS", 3_000)
     for number in range(seed, seed + 20):
         for state in walk(number):
-            budget, by_tokens = random.Random(number).randrange(1, 8), search._Finish()
+            budget, by_tokens = random.Random(number).randrange(1, 8), budget_search._Finish()
             try:
                 kept = ids_of_mask(state.mask(budget=budget))
                 expected = []

@@ -99,7 +99,6 @@ def test_a_batch_raises_what_one_mask_raises(threads: int) -> None:
     assert raised
 
 
-
 def checksum(constraint: Constraint, seed: int) -> list[object]:
     """Masks and flags along a random walk."""
     rng, state, seen = random.Random(seed), constraint.start(4), list[object]()

@@ -1,35 +1,10 @@
 /* Regular languages: random small ones over {a, b, c} against a matcher that tries everything; rows, clamps
  * and loops agree with derivatives; characters agree with their encoding; hostile shapes stay small. */
-#include "check.h"
+#include "fixture.h"
 #include "gm_groups.h"
 #include "gm_utf8.h"
 
 #include <time.h>
-
-typedef struct Fixture {
-    Counting counting;
-    GmMem mem;
-    GmArena arena;
-    GmRegex rx;
-} Fixture;
-
-static GmError err;
-#define OK(expr) CHECK_EQ(GM_OK, (expr))
-
-static void begin(Fixture *f, uint32_t horizon)
-{
-    counting_mem(&f->counting, &f->mem, 256 << 20);
-    gm_arena_init(&f->arena, &f->mem);
-    OK(gm_re_init(&f->rx, &f->mem, &f->arena, horizon, 200000, &err));
-}
-
-static void end(Fixture *f)
-{
-    gm_re_deinit(&f->rx);
-    gm_arena_deinit(&f->arena);
-    CHECK_EQ(0, f->counting.blocks);
-    CHECK_EQ(0, f->mem.used);
-}
 
 /* -- random expressions and the plain matcher ---------------------------------------------------------- */
 

@@ -1,32 +1,7 @@
 /* Rows of lexer states say of every byte what the derivative is, over all 256 bytes and for every kind of node; and
  * what they take stays small. */
-#include "check.h"
+#include "fixture.h"
 #include "gm_regex_in.h"
-
-typedef struct Fixture {
-    Counting counting;
-    GmMem mem;
-    GmArena arena;
-    GmRegex rx;
-} Fixture;
-
-static GmError err;
-#define OK(expr) CHECK_EQ(GM_OK, (expr))
-
-static void begin(Fixture *f)
-{
-    counting_mem(&f->counting, &f->mem, 256 << 20);
-    gm_arena_init(&f->arena, &f->mem);
-    OK(gm_re_init(&f->rx, &f->mem, &f->arena, 16, 200000, &err));
-}
-
-static void end(Fixture *f)
-{
-    gm_re_deinit(&f->rx);
-    gm_arena_deinit(&f->arena);
-    CHECK_EQ(0, f->counting.blocks);
-    CHECK_EQ(0, f->mem.used);
-}
 
 /* -- the same as derivatives ------------------------------------------------------------------------------ */
 
@@ -70,7 +45,7 @@ static void test_random(void)
         Fixture f;
         Rand r = {round + 7};
         GmRe re[EXPRS];
-        begin(&f);
+        begin(&f, 16);
         for (uint32_t i = 0; i < EXPRS; i++) {
             const GmRe a = i > 0 ? re[rand_below(&r, i)] : GM_RE_EPS, b = i > 0 ? re[rand_below(&r, i)] : GM_RE_EPS;
             const uint32_t kind = i < 6 ? i % 2 : rand_below(&r, 8);
@@ -129,7 +104,7 @@ static void test_random(void)
 static void test_all_bytes(void)
 {
     Fixture f;
-    begin(&f);
+    begin(&f, 16);
     static uint8_t text[256][2];
     GmRe parts[256], all, low, high, some;
     for (uint32_t b = 0; b < 256; b++) {
@@ -158,7 +133,7 @@ static void test_size(void)
 {
     enum { KEYS = 60, LONG = 12 };
     Fixture f;
-    begin(&f);
+    begin(&f, 16);
     static uint8_t key[KEYS][LONG + 1];
     GmRe keys[KEYS], body, quote, declared, any;
     GmByteSet set = {{UINT64_MAX << 32, UINT64_MAX, 0, 0}};
